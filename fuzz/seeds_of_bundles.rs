@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bundle::{Facts, JournalHost, Keep, Recorded};
+use bundle::{BundleFacts, ContentSelection, JournalHost, RecordedFiles};
 use host::{Host, MemoryHost, Origin};
 
 use crate::write;
 
 /// Returns the tar file of a bundle from a host with a few files that were all queried. It has links to the
 /// recorded ones.
-fn bundle(recording: &[u8], files: &[(&str, &[u8])], recorded: &Recorded) -> Vec<u8> {
+fn bundle(recording: &[u8], files: &[(&str, &[u8])], recorded: &RecordedFiles) -> Vec<u8> {
     let machine = MemoryHost::new();
     machine.insert("perf.data", recording);
     for &(path, bytes) in files {
@@ -26,22 +26,22 @@ fn bundle(recording: &[u8], files: &[(&str, &[u8])], recorded: &Recorded) -> Vec
     }
     let _ = (journal.list(Path::new("/"), root), journal.stat(Path::new("/none"), root));
     let _ = (journal.home(), journal.running_vdso());
-    let facts = Facts { recording: "perf.data".into(), ..Facts::default() };
+    let facts = BundleFacts { recording: "perf.data".into(), ..BundleFacts::default() };
     let mut packed = Vec::new();
     let taken = journal.finish().expect("files");
-    bundle::write(&taken, &facts, recorded, &Keep::Whole, &mut packed).expect("memory");
+    bundle::write(&taken, &facts, recorded, &ContentSelection::Whole, &mut packed).expect("memory");
     zstd::stream::decode_all(&*packed).expect("zstd")
 }
 
 pub fn write_all() {
-    let recorded = Recorded::default();
+    let recorded = RecordedFiles::default();
     write("bundle", "recording", &bundle(b"PERFILE2", &[], &recorded));
     let files = [("/a", &b"\x7fELF"[..]), ("/b", b""), ("/c/d", &[7; 600])];
     let whole = bundle(b"PERFILE2", &files, &recorded);
     write("bundle", "files", &whole);
     write("bundle", "cut", &whole[..whole.len() / 2]);
     let file = |path: &str| (PathBuf::from(path), PathBuf::from(path));
-    let recorded = Recorded { files: vec![file("/a"), file("/c/d")], kernel: None };
+    let recorded = RecordedFiles { files: vec![file("/a"), file("/c/d")], kernel: None };
     let linked = bundle(b"PERFILE2", &files, &recorded);
     write("bundle", "links", &linked);
     // The last link is truncated: tar ends with two blocks of zeros.

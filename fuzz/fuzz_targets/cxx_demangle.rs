@@ -3,7 +3,7 @@
 
 mod cost;
 
-use demangle::cxx::{Demangler, Options, Parts, Spelling};
+use demangle::cxx::{DemangleOptions, Demangler, NameParts, Spelling};
 use libfuzzer_sys::fuzz_target;
 
 /// Maximum output: the limit, and the last piece that exceeds it, with the suffix.
@@ -12,12 +12,12 @@ const MAX_OUTPUT: usize = 3 << 16;
 fn run(name: &[u8]) {
     let mut demangler = Demangler::default();
     for (spelling, parts) in [
-        (Spelling::Llvm, Parts::All),
-        (Spelling::Gnu, Parts::All),
-        (Spelling::Gnu, Parts::Name),
-        (Spelling::Llvm, Parts::Name),
+        (Spelling::Llvm, NameParts::All),
+        (Spelling::Gnu, NameParts::All),
+        (Spelling::Gnu, NameParts::Name),
+        (Spelling::Llvm, NameParts::Name),
     ] {
-        let options = Options { spelling, parts };
+        let options = DemangleOptions { spelling, parts };
         let alone = Demangler::default().demangle(name, options).map(<[u8]>::to_vec);
         let readable = demangler.demangle(name, options);
         assert_eq!(readable, alone.as_deref());

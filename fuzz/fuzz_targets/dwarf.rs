@@ -16,7 +16,7 @@ use image_store::Image;
 use input::Input;
 use libfuzzer_sys::fuzz_target;
 use profile::Strings;
-use symbolizer::{Options, Request, SplitFinder, SymbolSource, symbolize};
+use symbolizer::{SplitFinder, SymbolRequest, SymbolSource, SymbolizeOptions, symbolize};
 use synth::{ElfBuilder, Section, Segment, Symbol};
 
 /// Names of the sections by number.
@@ -99,8 +99,8 @@ fn run(bytes: &[u8]) {
     let addresses: Vec<Svma> = (0..ADDRESSES).map(|i| Svma(text + i * step)).collect();
     let answers = |addresses: &[Svma]| {
         let mut strings = Strings::default();
-        let request = Request { source, addresses };
-        let symbols = symbolize(&[request], &Options::default(), &mut strings);
+        let request = SymbolRequest { source, addresses };
+        let symbols = symbolize(&[request], &SymbolizeOptions::default(), &mut strings);
         assert_eq!(symbols.addresses[0].len(), addresses.len());
         let names = |range: std::ops::Range<u32>| {
             let frames = &symbols.frames[range.start as usize..range.end as usize];

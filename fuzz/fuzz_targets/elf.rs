@@ -16,7 +16,7 @@ use input::Input;
 use libfuzzer_sys::fuzz_target;
 use module_map::Timeline;
 use profile::Strings;
-use symbolizer::{Options, Request, SymbolSource, symbolize};
+use symbolizer::{SymbolRequest, SymbolSource, SymbolizeOptions, symbolize};
 use unwinder::Arch;
 
 const FILE: &str = "/lib/file";
@@ -78,8 +78,8 @@ fn name(image: &Image) {
         places.flat_map(|(start, len)| (0..8).map(move |i| start.add(len / 8 * i))).collect();
     addresses.sort_unstable();
     addresses.dedup();
-    let request = Request { source: SymbolSource::of(image), addresses: &addresses };
-    let symbols = symbolize(&[request], &Options::default(), &mut Strings::default());
+    let request = SymbolRequest { source: SymbolSource::of(image), addresses: &addresses };
+    let symbols = symbolize(&[request], &SymbolizeOptions::default(), &mut Strings::default());
     assert_eq!(symbols.addresses.len(), 1);
     assert_eq!(symbols.addresses[0].len(), addresses.len());
     for answer in &symbols.addresses[0] {

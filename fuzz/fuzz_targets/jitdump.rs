@@ -13,7 +13,7 @@ use image_store::DumpReader;
 use libfuzzer_sys::fuzz_target;
 use module_map::{JitReader as _, Timeline};
 use profile::Strings;
-use symbolizer::{Options, Request, SymbolSource, symbolize};
+use symbolizer::{SymbolRequest, SymbolSource, SymbolizeOptions, symbolize};
 use unwinder::Arch;
 
 const DUMP: &str = "/tmp/jit-1.dump";
@@ -47,8 +47,8 @@ fn run(bytes: &[u8]) {
     for &address in &addresses {
         assert_eq!(image.offset_of_svma(address).map(|offset| offset.0), Some(address.0));
     }
-    let request = Request { source: SymbolSource::of(image), addresses: &addresses };
-    let symbols = symbolize(&[request], &Options::default(), &mut Strings::default());
+    let request = SymbolRequest { source: SymbolSource::of(image), addresses: &addresses };
+    let symbols = symbolize(&[request], &SymbolizeOptions::default(), &mut Strings::default());
     assert!(symbols.addresses[0].iter().all(|it| it.function_start.is_some()));
     let pcs = space.mappings().take(PIECES).map(|piece| piece.start.0);
     let pcs: Vec<u64> = pcs.flat_map(|start| [start, start.wrapping_add(2)]).collect();

@@ -26,7 +26,7 @@ use input::Input;
 use libfuzzer_sys::fuzz_target;
 use module_map::Timeline;
 use profile::Strings;
-use symbolizer::{Options, Request, SymbolSource, symbolize};
+use symbolizer::{SymbolRequest, SymbolSource, SymbolizeOptions, symbolize};
 use synth::{
     ElfBuilder, GoFunctionSpec, GoTableBuilder, GoTableBytes, Section, Segment, elf_const,
 };
@@ -163,8 +163,8 @@ fn name(image: &Image) {
         (0..ADDRESSES).map(|at| Svma(TEXT + at * u64::from(TEXT_SIZE) / ADDRESSES)).collect();
     let answers = |addresses: &[Svma]| {
         let mut strings = Strings::default();
-        let request = Request { source: SymbolSource::of(image), addresses };
-        let symbols = symbolize(&[request], &Options::default(), &mut strings);
+        let request = SymbolRequest { source: SymbolSource::of(image), addresses };
+        let symbols = symbolize(&[request], &SymbolizeOptions::default(), &mut strings);
         symbols.addresses[0].iter().map(|it| it.frames.len()).collect::<Vec<_>>()
     };
     let all = answers(&addresses);

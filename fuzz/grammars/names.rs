@@ -16,7 +16,7 @@ mod other_names;
 mod rust_names;
 mod writer;
 
-use demangle::cxx::{Demangler, Options, Parts, Spelling};
+use demangle::cxx::{DemangleOptions, Demangler, NameParts, Spelling};
 use demangle::{Languages, Style, demangle_in};
 use input::Input;
 use libfuzzer_sys::fuzz_target;
@@ -48,8 +48,8 @@ fn run(name: &[u8]) {
         }
     }
     let mut demangler = Demangler::default();
-    for (spelling, parts) in [(Spelling::Llvm, Parts::All), (Spelling::Gnu, Parts::Name)] {
-        let options = Options { spelling, parts };
+    for (spelling, parts) in [(Spelling::Llvm, NameParts::All), (Spelling::Gnu, NameParts::Name)] {
+        let options = DemangleOptions { spelling, parts };
         let first = demangler.demangle(name, options).map(<[u8]>::to_vec);
         assert!(first.as_ref().is_none_or(|text| text.len() <= MOST));
         assert_eq!(demangler.demangle(name, options), first.as_deref());

@@ -22,10 +22,10 @@ use image_store::{FileOptions, Image, ImageStore, LoadError};
 use input::Input;
 use libfuzzer_sys::fuzz_target;
 use profile::Strings;
-use symbolizer::{Options, Request, SymbolSource, symbolize};
+use symbolizer::{SymbolRequest, SymbolSource, SymbolizeOptions, symbolize};
 use synth::{
     ByteWriter, DynamicTables, ElfBuilder, ElfClass, Endian, HashTables, Section, Segment, Symbol,
-    SymbolPlace, elf_const, gnu_build_id_note,
+    SymbolSection, elf_const, gnu_build_id_note,
 };
 
 const FILE: &str = "/lib/modules/m.ko";
@@ -66,12 +66,16 @@ fn symbol(input: &mut Input<'_>) -> Symbol {
     };
     let section = NAMES[input.number(1) as usize % NAMES.len()].to_owned();
     let value = input.number(2);
-    let place = match kind >> 6 {
-        0 => SymbolPlace::Undefined,
-        1 => SymbolPlace::Absolute,
-        _ => SymbolPlace::Section(section),
+    let section = match kind >> 6 {
+        0 => SymbolSection::Undefined,
+        1 => SymbolSection::Absolute,
+        _ => SymbolSection::Section(section),
     };
-    Symbol { kind: (kind >> 3 & 7) as u8, place, ..Symbol::function(&name, value, input.number(1)) }
+    Symbol {
+        kind: (kind >> 3 & 7) as u8,
+        section,
+        ..Symbol::function(&name, value, input.number(1))
+    }
 }
 
 /// Returns a table of relocations: places and symbols that increase, stay, or come from the input.
@@ -191,8 +195,8 @@ fn name(image: &Image) {
         places.flat_map(|(start, len)| (0..16).map(move |at| start.add(len / 16 * at))).collect();
     addresses.sort_unstable();
     addresses.dedup();
-    let request = Request { source: SymbolSource::of(image), addresses: &addresses };
-    let symbols = symbolize(&[request], &Options::default(), &mut Strings::default());
+    let request = SymbolRequest { source: SymbolSource::of(image), addresses: &addresses };
+    let symbols = symbolize(&[request], &SymbolizeOptions::default(), &mut Strings::default());
     assert_eq!(symbols.addresses[0].len(), addresses.len());
 }
 

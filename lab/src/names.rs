@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::{Context, Result, bail};
-use demangle::cxx::{Demangler, Options};
+use demangle::cxx::{DemangleOptions, Demangler};
 use xtask::args::Args;
 use xtask::{command, machine};
 
@@ -66,7 +66,7 @@ fn compare(filter: &Path, library: &Path) -> Result<usize> {
     let (mut equal, mut ours_only, mut both_leave, mut differ) = (0, 0, 0, 0);
     let mut demangler = Demangler::default();
     for (name, theirs) in names.iter().zip(&theirs) {
-        let ours = demangler.demangle(name.as_bytes(), Options::default());
+        let ours = demangler.demangle(name.as_bytes(), DemangleOptions::default());
         let ours = ours.map(|ours| String::from_utf8_lossy(ours));
         match ours {
             Some(ours) if ours == theirs.as_str() => equal += 1,

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// Facts about an architecture.
-struct Facts {
+struct ArchProperties {
     /// Name in output.
     name: &'static str,
     /// Machine names, as printed by `uname -m`.
@@ -22,7 +22,7 @@ struct Facts {
 }
 
 macro_rules! processors {
-    ($($(#[$doc:meta])* $variant:ident = $facts:expr,)*) => {
+    ($($(#[$doc:meta])* $variant:ident = $properties:expr,)*) => {
         /// A processor architecture: the instruction set and the word size.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum Arch {
@@ -33,11 +33,11 @@ macro_rules! processors {
             /// All architectures. Of two that share an `e_machine`, the 64-bit one comes first.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            const fn facts(self) -> &'static Facts {
+            const fn properties(self) -> &'static ArchProperties {
                 match self {
                     $(Self::$variant => {
-                        static FACTS: Facts = $facts;
-                        &FACTS
+                        static PROPERTIES: ArchProperties = $properties;
+                        &PROPERTIES
                     })*
                 }
             }
@@ -50,7 +50,7 @@ macro_rules! processors {
 // RISC-V and LoongArch have the same set of registers, so it identifies neither.
 processors! {
     /// AMD64.
-    X86_64 = Facts {
+    X86_64 = ArchProperties {
         name: "x86_64",
         unames: &["x86_64", "amd64"],
         uname_prefix: None,
@@ -62,7 +62,7 @@ processors! {
         usual_registers: Some(0x00ff_0fff),
     },
     /// 32-bit x86.
-    X86 = Facts {
+    X86 = ArchProperties {
         name: "x86",
         unames: &["i386", "i486", "i586", "i686", "x86"],
         uname_prefix: None,
@@ -73,7 +73,7 @@ processors! {
         usual_registers: Some(0x0000_0fff),
     },
     /// 64-bit Arm.
-    Aarch64 = Facts {
+    Aarch64 = ArchProperties {
         name: "aarch64",
         unames: &["aarch64", "arm64", "aarch64_be"],
         uname_prefix: None,
@@ -85,7 +85,7 @@ processors! {
         usual_registers: Some(0x0001_ffff_ffff),
     },
     /// 32-bit Arm.
-    Arm = Facts {
+    Arm = ArchProperties {
         name: "arm",
         unames: &[],
         uname_prefix: Some("arm"),
@@ -96,7 +96,7 @@ processors! {
         usual_registers: Some(0x0000_ffff),
     },
     /// 64-bit RISC-V.
-    Riscv64 = Facts {
+    Riscv64 = ArchProperties {
         name: "riscv64",
         unames: &["riscv64"],
         uname_prefix: None,
@@ -107,7 +107,7 @@ processors! {
         usual_registers: None,
     },
     /// 32-bit RISC-V.
-    Riscv32 = Facts {
+    Riscv32 = ArchProperties {
         name: "riscv32",
         unames: &["riscv32"],
         uname_prefix: None,
@@ -118,7 +118,7 @@ processors! {
         usual_registers: None,
     },
     /// 64-bit `LoongArch`.
-    Loongarch64 = Facts {
+    Loongarch64 = ArchProperties {
         name: "loongarch64",
         unames: &["loongarch64"],
         uname_prefix: None,
@@ -129,7 +129,7 @@ processors! {
         usual_registers: None,
     },
     /// 64-bit IBM Z.
-    S390x = Facts {
+    S390x = ArchProperties {
         name: "s390x",
         unames: &["s390x"],
         uname_prefix: None,
@@ -141,7 +141,7 @@ processors! {
         usual_registers: Some(0x0003_ffff_ffff),
     },
     /// 64-bit POWER, either byte order.
-    Powerpc64 = Facts {
+    Powerpc64 = ArchProperties {
         name: "powerpc64",
         unames: &["ppc64", "ppc64le"],
         uname_prefix: None,
@@ -152,7 +152,7 @@ processors! {
         usual_registers: None,
     },
     /// 32-bit `PowerPC`.
-    Powerpc = Facts {
+    Powerpc = ArchProperties {
         name: "powerpc",
         unames: &["ppc"],
         uname_prefix: None,
@@ -163,7 +163,7 @@ processors! {
         usual_registers: None,
     },
     /// MIPS, any width.
-    Mips = Facts {
+    Mips = ArchProperties {
         name: "mips",
         unames: &[],
         uname_prefix: Some("mips"),
@@ -179,9 +179,9 @@ impl Arch {
     /// Returns the architecture of a machine name as printed by `uname -m` and written by recorders.
     #[must_use]
     pub fn from_uname(name: &[u8]) -> Option<Self> {
-        let is_name = |arch: &Self| arch.facts().unames.iter().any(|it| it.as_bytes() == name);
+        let is_name = |arch: &Self| arch.properties().unames.iter().any(|it| it.as_bytes() == name);
         let begins = |arch: &Self| {
-            arch.facts().uname_prefix.is_some_and(|prefix| name.starts_with(prefix.as_bytes()))
+            arch.properties().uname_prefix.is_some_and(|prefix| name.starts_with(prefix.as_bytes()))
         };
         let mut all = Self::ALL.iter().copied();
         all.clone().find(is_name).or_else(|| all.find(begins))
@@ -194,7 +194,7 @@ impl Arch {
     #[must_use]
     pub fn from_elf(e_machine: u16, class_bits: Option<u32>) -> Option<Self> {
         let fits = |arch: &Self| {
-            let Facts { e_machine: own, bits, shares_e_machine, .. } = *arch.facts();
+            let ArchProperties { e_machine: own, bits, shares_e_machine, .. } = *arch.properties();
             own == e_machine && (!shares_e_machine || class_bits.is_none() || class_bits == bits)
         };
         Self::ALL.iter().copied().find(fits)
@@ -203,32 +203,32 @@ impl Arch {
     /// Guesses the architecture from the sampled user registers, as bits of `sample_regs_user`.
     #[must_use]
     pub fn from_usual_registers(mask: u64) -> Option<Self> {
-        let is_usual = |arch: &Self| arch.facts().usual_registers == Some(mask);
+        let is_usual = |arch: &Self| arch.properties().usual_registers == Some(mask);
         Self::ALL.iter().copied().find(is_usual)
     }
 
     /// Name in output, such as `x86_64`. Part of the interface: it does not change.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        self.facts().name
+        self.properties().name
     }
 
     /// The `e_machine` of its ELF files.
     #[must_use]
     pub const fn e_machine(self) -> u16 {
-        self.facts().e_machine
+        self.properties().e_machine
     }
 
     /// Bits of an address, 32 or 64; `None` if its programs have either.
     #[must_use]
     pub const fn bits(self) -> Option<u32> {
-        self.facts().bits
+        self.properties().bits
     }
 
     /// The architecture of 32-bit processes on its machines, if known: `X86` for `X86_64`.
     #[must_use]
     pub const fn compat(self) -> Option<Self> {
-        self.facts().compat
+        self.properties().compat
     }
 }
 
@@ -305,7 +305,7 @@ mod tests {
     fn each_is_found_by_its_own_facts() {
         for &arch in Arch::ALL {
             assert_eq!(Arch::from_elf(arch.e_machine(), arch.bits()), Some(arch));
-            for name in arch.facts().unames {
+            for name in arch.properties().unames {
                 assert_eq!(Arch::from_uname(name.as_bytes()), Some(arch));
             }
             assert!(arch.compat().is_none_or(|narrow| narrow.bits() == Some(32)));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::memory::{Memory, MemoryUse};
+use crate::memory::{MemoryBudget, MemoryUse};
 use crate::resource::Resource;
 
 /// Input uses more of a resource than its size allows.
@@ -65,7 +65,7 @@ pub struct SharedAllowance {
     limit: u64,
     left: AtomicU64,
     /// Memory account that is charged, too, and its use.
-    memory: Option<(Arc<Memory>, MemoryUse)>,
+    memory: Option<(Arc<MemoryBudget>, MemoryUse)>,
 }
 
 impl SharedAllowance {
@@ -77,7 +77,7 @@ impl SharedAllowance {
 
     /// Also counts used bytes as held by a run while the allowance lives.
     #[must_use]
-    pub fn held_in(mut self, memory: &Arc<Memory>, of: MemoryUse) -> Self {
+    pub fn held_in(mut self, memory: &Arc<MemoryBudget>, of: MemoryUse) -> Self {
         self.memory = Some((memory.clone(), of));
         self
     }
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_too_much_leaves_nothing() {
+    fn exceeding_the_allowance_leaves_nothing() {
         let mut allowance = Allowance::new(Resource::LineRows, 10);
         assert_eq!(allowance.take(4), Ok(()));
         assert_eq!(allowance.left(), 6);
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn what_a_run_holds_is_counted_once() {
-        let memory = Arc::new(Memory::new(Some(100)));
+        let memory = Arc::new(MemoryBudget::new(Some(100)));
         let allowance = SharedAllowance::new(Resource::HeldInAll, 1000);
         let allowance = allowance.held_in(&memory, MemoryUse::Files);
         assert_eq!(allowance.take(60), Ok(()));

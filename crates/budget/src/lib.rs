@@ -6,7 +6,7 @@
 //! A [`Budget`] states for each [`Resource`] the amount that input of a size may use, and an [`Allowance`] counts it.
 //! If a resource runs out, [`Exhausted`] names it for a finding; the rest of the input is still read.
 //! Readers draw from a [`Meter`]: the steps of their loops and the bytes that they hold.
-//! [`Memory`] counts all memory of a run; a run that exceeds its limit ends.
+//! [`MemoryBudget`] counts all memory of a run; a run that exceeds its limit ends.
 //!
 //! ```
 //! use budget::{Budget, Limit, Resource};
@@ -29,7 +29,7 @@ mod resource;
 
 pub use allowance::{Allowance, Exhausted, SharedAllowance};
 pub use json::{JsonShape, TooDeep};
-pub use memory::{Held, Memory, MemoryExceeded, MemoryUse, set_gauge};
+pub use memory::{HeldMemory, MemoryBudget, MemoryExceeded, MemoryUse, set_gauge};
 pub use meter::{Charged, JsonRefused, Meter};
 pub use reserve::{may_fail, try_reserve};
 pub use resource::{Limit, Resource};

@@ -68,7 +68,7 @@ impl fmt::Display for MemoryExceeded {
 /// Returns the number of bytes that the process has allocated.
 static GAUGE: OnceLock<fn() -> u64> = OnceLock::new();
 
-/// Makes each [`Memory`] with a limit also check the gauge: the bytes that the process has allocated.
+/// Makes each [`MemoryBudget`] with a limit also check the gauge: the bytes that the process has allocated.
 /// The first gauge remains.
 pub fn set_gauge(gauge: fn() -> u64) {
     let _ = GAUGE.set(gauge);
@@ -81,20 +81,20 @@ fn gauged() -> u64 {
 
 /// Memory held by a run. Counts the amounts that stages report, not the allocator's; mapped files are not counted.
 #[derive(Debug)]
-pub struct Memory {
+pub struct MemoryBudget {
     limit: u64,
     held: [AtomicU64; MemoryUse::ALL.len()],
     exceeded: OnceLock<MemoryExceeded>,
 }
 
-impl Default for Memory {
+impl Default for MemoryBudget {
     /// Without a limit.
     fn default() -> Self {
         Self::new(None)
     }
 }
 
-impl Memory {
+impl MemoryBudget {
     /// Creates an account with a limit in bytes; `None` for no limit.
     #[must_use]
     pub fn new(limit: Option<u64>) -> Self {
@@ -164,26 +164,26 @@ impl Memory {
 
 /// Bytes held while this value lives, stored next to the data that they count. A clone holds as many bytes again.
 #[derive(Debug)]
-pub struct Held {
-    memory: Option<Arc<Memory>>,
+pub struct HeldMemory {
+    memory: Option<Arc<MemoryBudget>>,
     of: MemoryUse,
     bytes: u64,
 }
 
-impl Default for Held {
+impl Default for HeldMemory {
     /// An account of nothing.
     fn default() -> Self {
-        Self::NOWHERE
+        Self::UNCOUNTED
     }
 }
 
-impl Held {
+impl HeldMemory {
     /// An account of nothing.
-    pub const NOWHERE: Self = Self { memory: None, of: MemoryUse::Files, bytes: 0 };
+    pub const UNCOUNTED: Self = Self { memory: None, of: MemoryUse::Files, bytes: 0 };
 
     /// Creates an account without bytes.
     #[must_use]
-    pub fn new(memory: &Arc<Memory>, of: MemoryUse) -> Self {
+    pub fn new(memory: &Arc<MemoryBudget>, of: MemoryUse) -> Self {
         Self { memory: Some(memory.clone()), of, bytes: 0 }
     }
 
@@ -201,7 +201,7 @@ impl Held {
         self.bytes
     }
 
-    /// Sets the number of held bytes. If they are too many, the run must end: see [`Memory::is_exceeded`].
+    /// Sets the number of held bytes. If they are too many, the run must end: see [`MemoryBudget::is_exceeded`].
     pub fn set(&mut self, bytes: u64) {
         let Some(memory) = &self.memory else { return };
         if bytes > self.bytes {
@@ -220,13 +220,13 @@ impl Held {
     }
 }
 
-impl Clone for Held {
+impl Clone for HeldMemory {
     fn clone(&self) -> Self {
         self.another(self.bytes)
     }
 }
 
-impl Drop for Held {
+impl Drop for HeldMemory {
     fn drop(&mut self) {
         self.set(0);
     }
@@ -238,26 +238,26 @@ mod tests {
 
     #[test]
     fn what_goes_is_given_back() {
-        let memory = Arc::new(Memory::default());
-        let mut stacks = Held::new(&memory, MemoryUse::Stacks);
+        let memory = Arc::new(MemoryBudget::default());
+        let mut stacks = HeldMemory::new(&memory, MemoryUse::Stacks);
         stacks.add(70);
         let copy = stacks.clone();
         stacks.set(50);
-        let names = Held::new(&memory, MemoryUse::Names).another(3);
+        let names = HeldMemory::new(&memory, MemoryUse::Names).another(3);
         assert_eq!((memory.held_for(MemoryUse::Stacks), memory.held()), (120, 123));
         drop((copy, names));
         assert_eq!((memory.held_for(MemoryUse::Stacks), memory.held()), (50, 50));
-        let mut nowhere = Held::NOWHERE.another(9);
+        let mut nowhere = HeldMemory::UNCOUNTED.another(9);
         nowhere.add(u64::MAX);
         assert_eq!((nowhere.bytes(), memory.held(), memory.is_exceeded()), (0, 50, false));
     }
 
     #[test]
     fn the_sum_is_limited_and_the_first_that_asks_for_more_is_named() {
-        let memory = Arc::new(Memory::new(Some(10 << 20)));
-        let mut stacks = Held::new(&memory, MemoryUse::Stacks);
+        let memory = Arc::new(MemoryBudget::new(Some(10 << 20)));
+        let mut stacks = HeldMemory::new(&memory, MemoryUse::Stacks);
         stacks.set(4 << 20);
-        let spaces = Held::new(&memory, MemoryUse::Processes).another(6 << 20);
+        let spaces = HeldMemory::new(&memory, MemoryUse::Processes).another(6 << 20);
         assert!(memory.allows(0, String::new) && !memory.is_exceeded());
         assert!(!memory.allows(1, || "section .x of /a".to_owned()));
         stacks.add(1);
@@ -267,8 +267,8 @@ mod tests {
         // Memory freed later does not restore the lost data.
         drop((stacks, spaces));
         assert!(memory.is_exceeded() && !memory.allows(1, String::new));
-        let memory = Arc::new(Memory::new(Some(1)));
-        let _names = Held::new(&memory, MemoryUse::Names).another(2);
+        let memory = Arc::new(MemoryBudget::new(Some(1)));
+        let _names = HeldMemory::new(&memory, MemoryUse::Names).another(2);
         assert_eq!(memory.exceeded().expect("too much").to_string(), "names (names: 1 MB)");
     }
 }

@@ -11,19 +11,19 @@ use crate::{Budget, Exhausted, Resource, try_reserve};
 /// Remaining steps and bytes of one reader for one input. All its loops share them, including nested ones.
 #[derive(Debug)]
 pub struct Meter {
-    steps: Counter,
-    bytes: Counter,
+    steps: ResourceCounter,
+    bytes: ResourceCounter,
     exhausted: Cell<Option<Exhausted>>,
 }
 
 #[derive(Debug)]
-struct Counter {
+struct ResourceCounter {
     resource: Resource,
     limit: u64,
     left: Cell<u64>,
 }
 
-impl Counter {
+impl ResourceCounter {
     fn new(budget: &Budget, resource: Resource, input_bytes: u64) -> Self {
         let limit = budget.limit(resource).of(input_bytes);
         Self { resource, limit, left: Cell::new(limit) }
@@ -38,7 +38,7 @@ impl Meter {
     /// Creates the meter of a reader with an input of `input_bytes` bytes.
     #[must_use]
     pub fn new(budget: &Budget, input_bytes: usize) -> Self {
-        let of = |resource| Counter::new(budget, resource, input_bytes as u64);
+        let of = |resource| ResourceCounter::new(budget, resource, input_bytes as u64);
         Self {
             steps: of(Resource::Steps),
             bytes: of(Resource::HeldBytes),
@@ -46,7 +46,7 @@ impl Meter {
         }
     }
 
-    fn take(&self, counter: &Counter, amount: u64) -> Result<(), Exhausted> {
+    fn take(&self, counter: &ResourceCounter, amount: u64) -> Result<(), Exhausted> {
         if let Some(left) = counter.left.get().checked_sub(amount) {
             counter.left.set(left);
             return Ok(());
@@ -86,7 +86,7 @@ impl Meter {
         let bytes = n.saturating_mul(size_of::<T>());
         self.hold(bytes)?;
         let mut items = Vec::new();
-        let Counter { resource, limit, .. } = self.bytes;
+        let ResourceCounter { resource, limit, .. } = self.bytes;
         try_reserve(&mut items, n).map_err(|_| Exhausted { resource, limit })?;
         Ok(items)
     }

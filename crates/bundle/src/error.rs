@@ -53,7 +53,7 @@ pub enum Error {
 }
 
 impl Error {
-    pub(crate) fn wrong(what: impl Into<String>) -> Self {
+    pub(crate) fn invalid(what: impl Into<String>) -> Self {
         Self::Wrong(what.into())
     }
 }

@@ -14,7 +14,7 @@
 //! use std::path::Path;
 //! use std::sync::Arc;
 //! use budget::Budget;
-//! use bundle::{Bundle, Facts, JournalHost, Keep, Recorded};
+//! use bundle::{Bundle, BundleFacts, JournalHost, ContentSelection, RecordedFiles};
 //! use host::{Host, MemoryHost, Origin};
 //!
 //! let machine = MemoryHost::new();
@@ -24,9 +24,9 @@
 //! journal.open(Path::new("perf.data"), Origin::User)?;
 //! assert!(!journal.is_file(Path::new("/none"), Origin::System));
 //!
-//! let facts = Facts { recording: "perf.data".into(), ..Facts::default() };
+//! let facts = BundleFacts { recording: "perf.data".into(), ..BundleFacts::default() };
 //! let mut packed = Vec::new();
-//! bundle::write(&journal.finish()?, &facts, &Recorded::default(), &Keep::Whole, &mut packed)?;
+//! bundle::write(&journal.finish()?, &facts, &RecordedFiles::default(), &ContentSelection::Whole, &mut packed)?;
 //!
 //! let bundle = Bundle::read(&packed, &Budget::default())?;
 //! let there = bundle.host();
@@ -43,7 +43,7 @@ mod hash_writer;
 mod journal;
 mod manifest;
 mod read;
-mod recorded;
+mod recorded_files;
 mod rewrite;
 mod write;
 
@@ -52,9 +52,9 @@ pub use anonymous::{
 };
 pub use error::Error;
 pub use hash_writer::HashWriter;
-pub use journal::{JournalHost, Taken};
-pub use manifest::{Facts, Manifest};
+pub use journal::{JournalAnswers, JournalHost};
+pub use manifest::{BundleFacts, Manifest};
 pub use read::{Bundle, BundleHost, bundle_of_stream, is_bundle};
-pub use recorded::Recorded;
+pub use recorded_files::RecordedFiles;
 pub use rewrite::{RewriteError, Rewriter};
-pub use write::{Keep, Written, write};
+pub use write::{ContentSelection, Written, write};

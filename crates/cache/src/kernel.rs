@@ -9,8 +9,8 @@ use address::{Avma, Svma};
 use profile::{InlineRow, StringId};
 use symbolizer::{KernelFunction, KernelSymbols};
 
-use crate::answers::{Answers, FrameRow, Row, Writer};
-use crate::key::Key;
+use crate::answers::{AnswerRow, Answers, FrameRow, Writer};
+use crate::key::CacheKey;
 use crate::store::Cache;
 
 /// Rows below this address are symbols by name: no kernel has code there.
@@ -18,7 +18,7 @@ const NAMED: u64 = 256;
 
 /// Earlier lookups in a list.
 #[derive(Debug)]
-pub struct KeptKernel(Arc<Answers>);
+pub struct CachedKernel(Arc<Answers>);
 
 /// A row: an address, another one, a name.
 type KernelRow<'r> = (u64, Option<Avma>, &'r [u8]);
@@ -26,26 +26,26 @@ type KernelRow<'r> = (u64, Option<Avma>, &'r [u8]);
 impl Cache {
     /// Returns the lookups in a list, if they include all symbols in `proofs`.
     #[must_use]
-    pub fn kernel(&self, key: &Key, proofs: &[&[u8]]) -> Option<KeptKernel> {
-        let kept = KeptKernel(self.answers(key)?);
-        proofs.iter().all(|name| kept.named(name).is_some()).then_some(kept)
+    pub fn kernel(&self, key: &CacheKey, proofs: &[&[u8]]) -> Option<CachedKernel> {
+        let cached = CachedKernel(self.answers(key)?);
+        proofs.iter().all(|name| cached.named(name).is_some()).then_some(cached)
     }
 
     /// Stores symbols of a list and functions that were looked up in it, in addition to stored ones.
-    pub fn keep_kernel(
+    pub fn store_kernel(
         &self,
-        key: &Key,
+        key: &CacheKey,
         proofs: &[(&[u8], Option<Avma>)],
         functions: &[KernelFunction<'_>],
     ) {
-        let old = self.answers(key).map(KeptKernel);
+        let old = self.answers(key).map(CachedKernel);
         let mut named: BTreeMap<&[u8], Option<Avma>> = proofs.iter().copied().collect();
         let mut rows: BTreeMap<u64, (Option<Avma>, &[u8])> = functions
             .iter()
             .filter(|function| function.start.0 >= NAMED)
             .map(|function| (function.start.0, (Some(function.end), function.name)))
             .collect();
-        for (address, other, name) in old.iter().flat_map(KeptKernel::rows) {
+        for (address, other, name) in old.iter().flat_map(CachedKernel::rows) {
             if address < NAMED {
                 named.entry(name).or_insert(other);
             } else {
@@ -58,7 +58,7 @@ impl Cache {
             let frame = FrameRow::of(&InlineRow::named(StringId::new(0)));
             let start = other.map(|other| Svma(other.0));
             let numbers = &mut Default::default();
-            let row = Row { start, frames: 0..0, replaced: None, reason: None };
+            let row = AnswerRow { start, frames: 0..0, replaced: None, reason: None };
             writer.add(address, &row, std::iter::once(frame), numbers, |_| name);
         }
         if let Some(bytes) = writer.finish(key, self.most_of_file()) {
@@ -67,7 +67,7 @@ impl Cache {
     }
 }
 
-impl KeptKernel {
+impl CachedKernel {
     fn row(&self, row: usize) -> KernelRow<'_> {
         let answer = self.0.row(row);
         let name = answer.frames.clone().next().and_then(|frame| self.0.frame(frame).function);
@@ -86,16 +86,16 @@ impl KeptKernel {
     }
 }
 
-impl KernelSymbols for KeptKernel {
+impl KernelSymbols for CachedKernel {
     fn lookup(&self, address: Avma) -> Option<(&[u8], Avma)> {
-        self.lasting_function(address).map(|function| (function.name, function.start))
+        self.stable_function(address).map(|function| (function.name, function.start))
     }
 
     fn address_of(&self, name: &[u8]) -> Option<Avma> {
         self.named(name).flatten()
     }
 
-    fn lasting_function(&self, address: Avma) -> Option<KernelFunction<'_>> {
+    fn stable_function(&self, address: Avma) -> Option<KernelFunction<'_>> {
         let (start, end, name) = self.row(self.0.last_up_to(address.0)?);
         let end = end.filter(|end| start >= NAMED && address < *end)?;
         Some(KernelFunction { name, start: Avma(start), end })

@@ -5,15 +5,15 @@ use std::fmt::Write as _;
 
 use image_store::Image;
 use sha2::{Digest as _, Sha256};
-use symbolizer::{ANSWERS, Options, SymbolSource};
+use symbolizer::{ANSWERS, SymbolSource, SymbolizeOptions};
 
 use crate::layout::{RULES_VERSION, VERSION};
 
 /// Key of a file's answers. Equal keys mean equal answers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Key(pub(crate) [u8; Self::SIZE]);
+pub struct CacheKey(pub(crate) [u8; Self::SIZE]);
 
-impl Key {
+impl CacheKey {
     pub(crate) const SIZE: usize = 32;
 
     /// Returns the key of a file with its present separate debug file and supplementary file:
@@ -23,8 +23,10 @@ impl Key {
     /// `None` if nothing proves the contents.
     /// Also `None` if inlined functions are omitted, because the answer for an address can then depend on the others.
     #[must_use]
-    pub fn of(source: &SymbolSource<'_>, options: &Options<'_>) -> Option<Self> {
-        let Options { inlines: true, lines, demangle, budget, .. } = options else { return None };
+    pub fn of(source: &SymbolSource<'_>, options: &SymbolizeOptions<'_>) -> Option<Self> {
+        let SymbolizeOptions { inlines: true, lines, demangle, budget, .. } = options else {
+            return None;
+        };
         let mut hash = Sha256::new();
         let mut part = |bytes: &[u8]| {
             hash.update((bytes.len() as u64).to_le_bytes());
@@ -68,7 +70,7 @@ impl Key {
     }
 
     /// Name of its cache file.
-    pub(crate) fn name(&self, kind: Kind) -> String {
+    pub(crate) fn name(&self, kind: CacheFileKind) -> String {
         let mut name = String::with_capacity(2 * Self::SIZE + kind.ending().len());
         for byte in self.0 {
             // Writing to a string cannot fail.
@@ -78,8 +80,8 @@ impl Key {
     }
 
     /// Returns the kind of contents of a file with the name of a key.
-    pub(crate) fn kind_of(name: &str) -> Option<Kind> {
-        let (digits, kind) = [Kind::Answers, Kind::Rules]
+    pub(crate) fn kind_of(name: &str) -> Option<CacheFileKind> {
+        let (digits, kind) = [CacheFileKind::Answers, CacheFileKind::Rules]
             .into_iter()
             .find_map(|kind| Some((name.strip_suffix(kind.ending())?, kind)))?;
         let are_digits = digits.len() == 2 * Self::SIZE
@@ -90,14 +92,14 @@ impl Key {
 
 /// Contents of a cache file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum CacheFileKind {
     /// Answers for addresses of a file, or functions of the kernel.
     Answers,
     /// Unwind rules of a file.
     Rules,
 }
 
-impl Kind {
+impl CacheFileKind {
     /// Suffix of the file names.
     const fn ending(self) -> &'static str {
         match self {
@@ -113,15 +115,16 @@ mod tests {
 
     #[test]
     fn names_are_known_again() {
-        let key = Key([0xa5; Key::SIZE]);
-        for (kind, ending) in [(Kind::Answers, "answers"), (Kind::Rules, "rules")] {
+        let key = CacheKey([0xa5; CacheKey::SIZE]);
+        for (kind, ending) in [(CacheFileKind::Answers, "answers"), (CacheFileKind::Rules, "rules")]
+        {
             let name = key.name(kind);
             assert_eq!(name, format!("{}.{ending}", "a5".repeat(32)));
-            assert_eq!(Key::kind_of(&name), Some(kind));
-            assert_eq!(Key::kind_of(&name.to_uppercase()), None);
+            assert_eq!(CacheKey::kind_of(&name), Some(kind));
+            assert_eq!(CacheKey::kind_of(&name.to_uppercase()), None);
         }
         for other in ["", ".rules", "x.answers", "CACHEDIR.TAG"] {
-            assert_eq!(Key::kind_of(other), None, "{other}");
+            assert_eq!(CacheKey::kind_of(other), None, "{other}");
         }
     }
 }

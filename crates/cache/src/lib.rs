@@ -1,7 +1,7 @@
 //! Cache of earlier runs in a folder: answers for addresses of files, and unwind rules, which are opaque bytes here.
 //! A run on known files therefore neither unpacks nor reads their debug information.
 //!
-//! Both are stored by the content of their source files ([`Key`]), never by name:
+//! Both are stored by the content of their source files ([`CacheKey`]), never by name:
 //! a shared folder gives the same output as none.
 //! A cache file appears when it is complete.
 //! It contains a checksum and its key, and is checked completely when it is read.
@@ -21,20 +21,20 @@
 
 mod answers;
 mod files;
+mod folder;
 mod kernel;
 mod key;
 mod layout;
-mod place;
-mod recall;
+mod recalled;
 mod rules;
 mod store;
 #[cfg(test)]
 mod tests;
 
-pub use files::{FilePart, FileStore, Kept, StoreContents, StoreEntry, StorePlace};
-pub use kernel::KeptKernel;
-pub use key::Key;
-pub use place::{CacheContents, CachePlace, make_folder};
-pub use recall::{Fresh, Recalled};
+pub use files::{FilePart, FileStore, LimitedStore, StoreContents, StoreEntry, StoreResult};
+pub use folder::{CacheContents, CacheLocation, make_folder};
+pub use kernel::CachedKernel;
+pub use key::CacheKey;
+pub use recalled::{Fresh, Recalled};
 pub use rules::RuleRows;
 pub use store::Cache;

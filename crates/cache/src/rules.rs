@@ -3,7 +3,7 @@
 
 use hashbrown::HashMap;
 
-use crate::key::Key;
+use crate::key::CacheKey;
 use crate::layout::{
     RULE, RULES_HEAD, RULES_MAGIC, RULES_VERSION, UNCHECKED, checksum, u32_at, u64_at,
 };
@@ -26,8 +26,9 @@ pub struct RuleRows {
 
 impl RuleRows {
     /// Parses the rules in a cache file; `None` if they are damaged, of another version, or stored under another key.
-    pub(crate) fn read(bytes: &[u8], key: &Key) -> Option<Self> {
-        (bytes.get(UNCHECKED..UNCHECKED + Key::SIZE)? == key.0).then(|| Self::read_any(bytes))?
+    pub(crate) fn read(bytes: &[u8], key: &CacheKey) -> Option<Self> {
+        (bytes.get(UNCHECKED..UNCHECKED + CacheKey::SIZE)? == key.0)
+            .then(|| Self::read_any(bytes))?
     }
 
     /// The same, for any key.
@@ -39,7 +40,7 @@ impl RuleRows {
             return None;
         }
         let (head, rest) = bytes.split_at_checked(RULES_HEAD)?;
-        let numbers_at = UNCHECKED + Key::SIZE;
+        let numbers_at = UNCHECKED + CacheKey::SIZE;
         let first = u64_at(head, numbers_at);
         let addresses = u32_at(head, numbers_at + 8) as usize;
         let n_rules = u32_at(head, numbers_at + 12) as usize;
@@ -73,7 +74,7 @@ impl RuleRows {
     pub(crate) fn with(&self, new: &[(u64, [u8; RULE])]) -> Self {
         let old = self.offsets.iter().zip(&self.numbers);
         let mut old = old.map(|(&offset, &number)| (self.first + u64::from(offset), number));
-        let mut merged = Merged::of(&self.rules);
+        let mut merged = MergedRules::of(&self.rules);
         let mut next_old = old.next();
         for (address, rule) in new {
             while let Some((before, number)) = next_old.filter(|(before, _)| before <= address) {
@@ -91,7 +92,7 @@ impl RuleRows {
     }
 
     /// Returns the bytes of a file; `None` if there are too many rows.
-    pub(crate) fn write(&self, key: &Key) -> Option<Vec<u8>> {
+    pub(crate) fn write(&self, key: &CacheKey) -> Option<Vec<u8>> {
         let size = RULES_HEAD + 6 * self.offsets.len() + RULE * self.rules.len();
         let mut bytes = Vec::with_capacity(size);
         bytes.extend_from_slice(&RULES_MAGIC);
@@ -112,27 +113,27 @@ impl RuleRows {
 }
 
 /// A merged table under construction.
-struct Merged {
+struct MergedRules {
     rows: RuleRows,
     /// Numbers of the rules.
-    known: HashMap<[u8; RULE], u16>,
+    rule_numbers: HashMap<[u8; RULE], u16>,
 }
 
-impl Merged {
+impl MergedRules {
     /// Creates a table without addresses, with the earlier rules under their numbers.
     fn of(rules: &[[u8; RULE]]) -> Self {
-        let known = rules.iter().copied().zip(0..).collect();
-        Self { rows: RuleRows { rules: rules.to_vec(), ..RuleRows::default() }, known }
+        let rule_numbers = rules.iter().copied().zip(0..).collect();
+        Self { rows: RuleRows { rules: rules.to_vec(), ..RuleRows::default() }, rule_numbers }
     }
 
     /// Returns the number of a rule, adding it if needed; `None` if there are too many.
     fn number(&mut self, rule: &[u8; RULE]) -> Option<u16> {
-        if let Some(&number) = self.known.get(rule) {
+        if let Some(&number) = self.rule_numbers.get(rule) {
             return Some(number);
         }
         let number = u16::try_from(self.rows.rules.len()).ok()?;
         self.rows.rules.push(*rule);
-        self.known.insert(*rule, number);
+        self.rule_numbers.insert(*rule, number);
         Some(number)
     }
 

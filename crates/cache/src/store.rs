@@ -3,14 +3,14 @@
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use budget::{Held, Memory, MemoryUse};
+use budget::{HeldMemory, MemoryBudget, MemoryUse};
 use hashbrown::HashMap;
-use host::OwnFolder;
+use host::PrivateFolder;
 
 use crate::answers::Answers;
-use crate::key::{Key, Kind};
+use crate::folder::{CacheLocation, TAG, trim};
+use crate::key::{CacheFileKind, CacheKey};
 use crate::layout::RULE;
-use crate::place::{CachePlace, TAG, trim};
 use crate::rules::RuleRows;
 
 /// Each file has at most one of this many parts of the total limit.
@@ -19,16 +19,16 @@ const PART: u64 = 4;
 /// Answers of earlier runs, as seen by one run: a file is read on first use, once.
 #[derive(Debug)]
 pub struct Cache {
-    folder: OwnFolder,
+    folder: PrivateFolder,
     most: u64,
-    run: Mutex<Run>,
+    run: Mutex<CacheRun>,
 }
 
 #[derive(Debug)]
-struct Run {
-    read: HashMap<Key, Option<Arc<Answers>>>,
+struct CacheRun {
+    read: HashMap<CacheKey, Option<Arc<Answers>>>,
     /// Memory accounted for the files that were read.
-    held: Held,
+    held: HeldMemory,
     has_written: bool,
     problem: Option<String>,
 }
@@ -36,25 +36,29 @@ struct Run {
 impl Cache {
     /// Opens the cache of a place; its memory is accounted in `memory`.
     #[must_use]
-    pub fn new(place: &CachePlace, memory: &Arc<Memory>) -> Self {
-        let held = Held::new(memory, MemoryUse::Symbols);
-        let run = Run { read: HashMap::new(), held, has_written: false, problem: None };
-        Self { folder: OwnFolder::at(place.folder.clone()), most: place.most, run: Mutex::new(run) }
+    pub fn new(place: &CacheLocation, memory: &Arc<MemoryBudget>) -> Self {
+        let held = HeldMemory::new(memory, MemoryUse::Symbols);
+        let run = CacheRun { read: HashMap::new(), held, has_written: false, problem: None };
+        Self {
+            folder: PrivateFolder::at(place.folder.clone()),
+            most: place.most,
+            run: Mutex::new(run),
+        }
     }
 
     /// Returns true if there are answers under a key. Reads them.
     #[must_use]
-    pub fn has(&self, key: &Key) -> bool {
+    pub fn has(&self, key: &CacheKey) -> bool {
         self.answers(key).is_some()
     }
 
     /// Returns the answers under a key. Damaged ones are ignored.
-    pub(crate) fn answers(&self, key: &Key) -> Option<Arc<Answers>> {
+    pub(crate) fn answers(&self, key: &CacheKey) -> Option<Arc<Answers>> {
         if let Some(known) = self.run().read.get(key) {
             return known.clone();
         }
         // Read outside the lock: another thread may read the same file with the same result.
-        let bytes = self.folder.read(&key.name(Kind::Answers));
+        let bytes = self.folder.read(&key.name(CacheFileKind::Answers));
         let answers = bytes.and_then(|bytes| Answers::read(bytes, key)).map(Arc::new);
         let mut run = self.run();
         if let Some(answers) = &answers {
@@ -69,8 +73,8 @@ impl Cache {
     }
 
     /// Stores the answers under a key, replacing earlier ones.
-    pub(crate) fn write(&self, key: &Key, bytes: &[u8]) {
-        let written = self.folder.write(&key.name(Kind::Answers), &[bytes]);
+    pub(crate) fn write(&self, key: &CacheKey, bytes: &[u8]) {
+        let written = self.folder.write(&key.name(CacheFileKind::Answers), &[bytes]);
         let mut run = self.run();
         // The new file is read again on demand.
         run.read.remove(key);
@@ -80,20 +84,20 @@ impl Cache {
 
     /// Returns the rules stored under a key. Damaged ones are ignored.
     #[must_use]
-    pub fn rules(&self, key: &Key) -> Option<RuleRows> {
-        RuleRows::read(&self.folder.read(&key.name(Kind::Rules))?, key)
+    pub fn rules(&self, key: &CacheKey) -> Option<RuleRows> {
+        RuleRows::read(&self.folder.read(&key.name(CacheFileKind::Rules))?, key)
     }
 
     /// Stores rules for ascending addresses in addition to those under a key, if `fits` accepts the old ones.
-    pub fn keep_rules(
+    pub fn store_rules(
         &self,
-        key: &Key,
+        key: &CacheKey,
         new: &[(u64, [u8; RULE])],
         fits: impl FnOnce(&RuleRows) -> bool,
     ) {
-        let name = key.name(Kind::Rules);
+        let name = key.name(CacheFileKind::Rules);
         // Rules that another process has written meanwhile are included.
-        let old = self.folder.look(&name).and_then(|bytes| RuleRows::read(&bytes, key));
+        let old = self.folder.peek(&name).and_then(|bytes| RuleRows::read(&bytes, key));
         let rows = old.filter(fits).unwrap_or_default().with(new);
         let Some(bytes) = rows.write(key).filter(|it| it.len() as u64 <= self.most_of_file())
         else {
@@ -110,7 +114,7 @@ impl Cache {
     pub fn finish(&self) -> Option<String> {
         if std::mem::take(&mut self.run().has_written) {
             let (name, text) = TAG;
-            let tagged = match self.folder.look(name) {
+            let tagged = match self.folder.peek(name) {
                 Some(_) => Ok(()),
                 None => self.folder.write(name, &[text]),
             };
@@ -124,13 +128,13 @@ impl Cache {
         ))
     }
 
-    fn run(&self) -> MutexGuard<'_, Run> {
+    fn run(&self) -> MutexGuard<'_, CacheRun> {
         // A panic of another thread cannot leave it inconsistent.
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Run {
+impl CacheRun {
     /// Records the first error.
     fn note(&mut self, done: io::Result<()>) {
         if let Err(error) = done {

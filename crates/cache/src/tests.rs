@@ -6,23 +6,24 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use address::{Avma, FileOffset, Pid, Svma};
-use budget::Memory;
-use host::{OwnFolder, ScratchDir};
+use budget::MemoryBudget;
+use host::{PrivateFolder, ScratchDir};
 use image_store::{Image, ImageStore, LoadedImage};
 use module_map::{FileIdentity, MapEvent, Timeline};
 use profile::Strings;
 use symbolizer::{
-    KernelFunction, KernelSymbols as _, Options, Request, SymbolSource, Symbols, symbolize,
+    KernelFunction, KernelSymbols as _, SymbolRequest, SymbolSource, SymbolizeOptions, Symbols,
+    symbolize,
 };
 use synth::{ElfBuilder, Section, Segment, Symbol};
 
 use crate::answers::Answers;
-use crate::key::Kind;
+use crate::folder::trim;
+use crate::key::CacheFileKind;
 use crate::layout::RULE;
-use crate::place::trim;
-use crate::{Cache, CacheContents, CachePlace, Fresh, Key, RuleRows};
+use crate::{Cache, CacheContents, CacheKey, CacheLocation, Fresh, RuleRows};
 
-const KEY: Key = Key([7; Key::SIZE]);
+const KEY: CacheKey = CacheKey([7; CacheKey::SIZE]);
 
 /// Functions of 8 bytes, then code without a symbol.
 fn image() -> Image {
@@ -39,12 +40,15 @@ fn image() -> Image {
 }
 
 fn ask(image: &Image, addresses: &[Svma], strings: &mut Strings) -> Symbols {
-    let request = Request { source: SymbolSource::of(image), addresses };
-    symbolize(&[request], &Options::default(), strings)
+    let request = SymbolRequest { source: SymbolSource::of(image), addresses };
+    symbolize(&[request], &SymbolizeOptions::default(), strings)
 }
 
 fn cache(folder: &Path) -> Cache {
-    Cache::new(&CachePlace::usual(folder.to_owned()), &Arc::new(Memory::new(None)))
+    Cache::new(
+        &CacheLocation::of_default_size(folder.to_owned()),
+        &Arc::new(MemoryBudget::new(None)),
+    )
 }
 
 /// Answers with the help of a folder; returns the number of addresses that were missing, too.
@@ -55,7 +59,7 @@ fn with(folder: &Path, image: &Image, addresses: &[Svma]) -> (Symbols, Strings, 
     let asked = recalled.missing(0).len();
     let symbols = ask(image, recalled.missing(0), &mut new);
     let fresh = Fresh { symbols: &symbols, strings: &new };
-    cache.keep(&recalled, fresh, &[true]);
+    cache.store(&recalled, fresh, &[true]);
     assert_eq!(cache.finish(), None);
     let all = recalled.complete(fresh, &mut strings);
     (all, strings, asked)
@@ -88,9 +92,11 @@ fn no_damage_is_read() {
     let image = image();
     let addresses = [Svma(0x1001), Svma(0x1009), Svma(0x1030)];
     let _ = with(dir.path(), &image, &addresses);
-    let whole = OwnFolder::at(dir.path().to_owned()).look(&KEY.name(Kind::Answers)).expect("kept");
+    let whole = PrivateFolder::at(dir.path().to_owned())
+        .peek(&KEY.name(CacheFileKind::Answers))
+        .expect("kept");
     assert_eq!(Answers::read(whole.clone(), &KEY).map(|answers| answers.len()), Some(3));
-    assert!(Answers::read(whole.clone(), &Key([8; Key::SIZE])).is_none());
+    assert!(Answers::read(whole.clone(), &CacheKey([8; CacheKey::SIZE])).is_none());
     for len in 0..whole.len() {
         assert!(Answers::read_any(whole[..len].to_vec()).is_none(), "{len} bytes");
     }
@@ -108,8 +114,10 @@ fn no_damage_is_read() {
 fn tables_are_checked_beside_the_checksum() {
     let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
     let _ = with(dir.path(), &image(), &[Svma(0x1001), Svma(0x1009), Svma(0x1030)]);
-    let whole = OwnFolder::at(dir.path().to_owned()).look(&KEY.name(Kind::Answers)).expect("kept");
-    for at in crate::layout::UNCHECKED + Key::SIZE..whole.len() {
+    let whole = PrivateFolder::at(dir.path().to_owned())
+        .peek(&KEY.name(CacheFileKind::Answers))
+        .expect("kept");
+    for at in crate::layout::UNCHECKED + CacheKey::SIZE..whole.len() {
         for value in [0, 1, 0x7f, 0xff] {
             let mut bytes = whole.clone();
             bytes[at] = value;
@@ -129,8 +137,8 @@ fn tables_are_checked_beside_the_checksum() {
 #[test]
 fn what_was_used_longest_ago_goes() {
     let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
-    let folder = OwnFolder::at(dir.path().to_owned());
-    let name = |number: u8| Key([number; Key::SIZE]).name(Kind::Answers);
+    let folder = PrivateFolder::at(dir.path().to_owned());
+    let name = |number: u8| CacheKey([number; CacheKey::SIZE]).name(CacheFileKind::Answers);
     for number in 0..4 {
         folder.write(&name(number), &[&[0; 100]]).expect("written");
         let file = std::fs::File::open(dir.path().join(name(number))).expect("there");
@@ -140,7 +148,7 @@ fn what_was_used_longest_ago_goes() {
     std::fs::write(dir.path().join("another's"), [0; 1000]).expect("written");
     assert!(folder.read(&name(0)).is_some());
     trim(&folder, 399).expect("trimmed");
-    let left = |number: &u8| folder.look(&name(*number)).is_some();
+    let left = |number: &u8| folder.peek(&name(*number)).is_some();
     assert_eq!((0..4).filter(left).collect::<Vec<_>>(), [0, 2, 3]);
     trim(&folder, 100).expect("trimmed");
     assert_eq!((0..4).filter(left).collect::<Vec<_>>(), [0]);
@@ -160,8 +168,8 @@ fn functions_of_the_kernel_are_known_between_their_ends() {
     };
     let proofs = [(&b"_text"[..], Some(Avma(0x1000))), (b"_etext", None)];
     let names = [&b"_text"[..], b"_etext"];
-    cache(dir.path()).keep_kernel(&KEY, &proofs, &[function("one", 0x2000, 0x2010)]);
-    cache(dir.path()).keep_kernel(&KEY, &proofs, &[function("two", 0x3000, 0x3010)]);
+    cache(dir.path()).store_kernel(&KEY, &proofs, &[function("one", 0x2000, 0x2010)]);
+    cache(dir.path()).store_kernel(&KEY, &proofs, &[function("two", 0x3000, 0x3010)]);
     let kept = cache(dir.path()).kernel(&KEY, &names).expect("kept");
     let known = |address| kept.lookup(Avma(address)).map(|(name, start)| (name, start.0));
     assert_eq!(known(0x200f), Some((&b"one"[..], 0x2000)));
@@ -169,7 +177,7 @@ fn functions_of_the_kernel_are_known_between_their_ends() {
     assert_eq!([0x2010, 0x1fff, 0x3010, 0, 5].map(known), [None; 5]);
     assert_eq!(names.map(|name| kept.address_of(name)), [Some(Avma(0x1000)), None]);
     assert!(cache(dir.path()).kernel(&KEY, &[b"_stext"]).is_none());
-    assert!(cache(dir.path()).kernel(&Key([8; Key::SIZE]), &names).is_none());
+    assert!(cache(dir.path()).kernel(&CacheKey([8; CacheKey::SIZE]), &names).is_none());
 }
 
 /// A rule of equal bytes.
@@ -191,7 +199,7 @@ fn kept_rules(folder: &Path) -> Vec<(u64, u8)> {
 
 fn keep(folder: &Path, new: &[(u64, [u8; RULE])]) {
     let cache = cache(folder);
-    cache.keep_rules(&KEY, new, |_| true);
+    cache.store_rules(&KEY, new, |_| true);
     assert_eq!(cache.finish(), None);
 }
 
@@ -215,7 +223,7 @@ fn rules_are_kept_beside_those_of_before() {
     );
     let all = [(0x1000, 2), (0x1010, 1), (0x1018, 3), (0x1020, 1), (0x1030, 1), (0x1040, 3)];
     assert_eq!(kept_rules(dir.path()), all);
-    let folder = OwnFolder::at(dir.path().to_owned());
+    let folder = PrivateFolder::at(dir.path().to_owned());
     let contents = CacheContents::of(&folder).expect("a folder");
     // A head of 72 bytes, six for each address, 22 for each rule.
     let bytes = 72 + 6 * 6 + 4 * 22;
@@ -225,7 +233,7 @@ fn rules_are_kept_beside_those_of_before() {
     let line = "\nfiles of unwind rules: 1, bytes: 196, addresses with a rule: 6";
     assert_eq!(shown, format!("files: 0, bytes: 0, addresses with an answer: 0{line}"));
     // Rules that do not fit their file are dropped.
-    cache(dir.path()).keep_rules(&KEY, &[(0x1050, rule(5))], |old| old.first != 0x1000);
+    cache(dir.path()).store_rules(&KEY, &[(0x1050, rule(5))], |old| old.first != 0x1000);
     assert_eq!(kept_rules(dir.path()), [(0x1050, 5)]);
     assert_eq!(CacheContents::clear(&folder).expect("cleared"), (1, 72 + 6 + 22));
 }
@@ -234,9 +242,11 @@ fn rules_are_kept_beside_those_of_before() {
 fn no_damage_of_rules_is_read() {
     let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
     keep(dir.path(), &[(0x1010, rule(1)), (0x1020, rule(2)), (0x1030, rule(1))]);
-    let whole = OwnFolder::at(dir.path().to_owned()).look(&KEY.name(Kind::Rules)).expect("kept");
+    let whole = PrivateFolder::at(dir.path().to_owned())
+        .peek(&KEY.name(CacheFileKind::Rules))
+        .expect("kept");
     assert!(RuleRows::read(&whole, &KEY).is_some());
-    assert!(RuleRows::read(&whole, &Key([8; Key::SIZE])).is_none());
+    assert!(RuleRows::read(&whole, &CacheKey([8; CacheKey::SIZE])).is_none());
     for len in 0..whole.len() {
         assert_eq!(RuleRows::read_any(&whole[..len]), None, "{len} bytes");
     }
@@ -280,13 +290,14 @@ fn sign(bytes: &mut [u8]) {
 #[test]
 fn a_file_of_rules_stays_within_its_size() {
     let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
-    let place = CachePlace { most: 800, ..CachePlace::usual(dir.path().to_owned()) };
-    let cache = Cache::new(&place, &Arc::new(Memory::new(None)));
+    let place =
+        CacheLocation { most: 800, ..CacheLocation::of_default_size(dir.path().to_owned()) };
+    let cache = Cache::new(&place, &Arc::new(MemoryBudget::new(None)));
     // A head of 72 bytes, a rule of 22, and 17 addresses of six: 196 bytes; a file may have 200.
     let rows = |addresses: u64| -> Vec<_> { (0..addresses).map(|at| (at, rule(1))).collect() };
-    cache.keep_rules(&KEY, &rows(17), |_| true);
+    cache.store_rules(&KEY, &rows(17), |_| true);
     assert_eq!(kept_rules(dir.path()).len(), 17);
-    cache.keep_rules(&KEY, &rows(18), |_| true);
+    cache.store_rules(&KEY, &rows(18), |_| true);
     assert_eq!(kept_rules(dir.path()).len(), 17);
     assert_eq!(cache.finish(), None);
     // Distinct rules beyond the range of numbers are omitted.
@@ -328,7 +339,7 @@ fn a_changed_file_has_another_key_of_rules() {
         let file = std::fs::File::options().write(true).open(&path).expect("there");
         let changed = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000 + seconds);
         file.set_modified(changed).expect("set");
-        Key::of_rules(opened(&path).image(), version).expect("a key")
+        CacheKey::of_rules(opened(&path).image(), version).expect("a key")
     };
     let first = key(&bytes, 0, 1);
     assert_eq!(key(&bytes, 0, 1), first);
@@ -338,6 +349,6 @@ fn a_changed_file_has_another_key_of_rules() {
     assert!(changed != first && other_version != first);
     // A file changed just now could change again at the same time; an image in memory has no file.
     std::fs::write(&path, &bytes).expect("written");
-    assert_eq!(Key::of_rules(opened(&path).image(), 1), None);
-    assert_eq!(Key::of_rules(&image(), 1), None);
+    assert_eq!(CacheKey::of_rules(opened(&path).image(), 1), None);
+    assert_eq!(CacheKey::of_rules(&image(), 1), None);
 }

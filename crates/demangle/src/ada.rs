@@ -3,7 +3,7 @@
 //!
 //! Source: the comments of GNAT's `exp_dbug.ads`.
 
-use crate::copies::clone_of;
+use crate::clones::clone_of;
 
 const OPERATORS: [(&str, &str); 19] = [
     ("Oabs", "abs"),

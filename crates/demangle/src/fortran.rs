@@ -4,7 +4,7 @@
 //!
 //! Source: the manual of gfortran ("Naming conventions"); flang's `docs/BijectiveInternalNameUniquing.md`.
 
-use crate::copies::clone_of;
+use crate::clones::clone_of;
 
 /// Returns the readable form of a name; `None` if it is not in a module.
 pub(crate) fn readable(name: &str) -> Option<String> {

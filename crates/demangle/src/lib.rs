@@ -21,7 +21,7 @@
 //! spelling of LLVM. The crate handles only names, neither files nor options of a program.
 
 mod ada;
-mod copies;
+mod clones;
 pub mod cxx;
 mod d;
 mod fortran;

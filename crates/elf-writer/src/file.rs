@@ -6,7 +6,7 @@ use address::Svma;
 use object::elf::{PT_LOAD, ProgramFlags, SHT_PROGBITS};
 use object::write::elf::{FileHeader, FileHeaderLayout, ProgramHeader, SectionHeader};
 
-use crate::symbols::{Symbols, encoder};
+use crate::symbols::{SymbolWriter, encoder};
 
 /// Returns the header of a loaded segment.
 #[must_use]
@@ -78,7 +78,7 @@ impl ElfFile {
     }
 
     /// Appends `.strtab` and `.symtab`.
-    pub fn symbols(&mut self, symbols: &Symbols) {
+    pub fn symbols(&mut self, symbols: &SymbolWriter) {
         self.section(".strtab", &encoder().strtab_section_header(), symbols.names());
         let strings = self.sections.len() as u32;
         // The empty symbol is the only local one.
@@ -146,7 +146,7 @@ mod tests {
             ..SectionHeader::default()
         };
         file.section_elsewhere(".text", elsewhere);
-        let mut symbols = Symbols::default();
+        let mut symbols = SymbolWriter::default();
         symbols.function(b"f\0g", 1, Svma(0x1004), 8).expect("room");
         file.symbols(&symbols);
         file.data(".data", b"abc");

@@ -4,7 +4,7 @@
 //! ```
 //! use address::Svma;
 //! use elf_writer::elf::{EM_X86_64, ET_DYN, SHF_ALLOC, SHF_EXECINSTR, SHT_PROGBITS};
-//! use elf_writer::{ElfFile, FileHeader, SectionHeader, Symbols};
+//! use elf_writer::{ElfFile, FileHeader, SectionHeader, SymbolWriter};
 //!
 //! let header = FileHeader { e_type: ET_DYN, e_machine: EM_X86_64, ..FileHeader::default() };
 //! let mut file = ElfFile::new(header, 0);
@@ -16,7 +16,7 @@
 //!     ..SectionHeader::default()
 //! };
 //! file.section(".text", &text, &[0xc3]);
-//! let mut symbols = Symbols::default();
+//! let mut symbols = SymbolWriter::default();
 //! symbols.function(b"f", 1, Svma(0x1000), 1).ok_or("names of 4 GiB")?;
 //! file.symbols(&symbols);
 //! assert_eq!(file.finish(&[]).get(..4), Some(&b"\x7fELF"[..]));
@@ -36,4 +36,4 @@ pub use gimli::constants as dwarf;
 pub use line_program::{LineProgram, LineRow};
 pub use object::elf;
 pub use object::write::elf::{FileHeader, ProgramHeader, SectionHeader};
-pub use symbols::Symbols;
+pub use symbols::SymbolWriter;

@@ -16,12 +16,12 @@ pub(crate) fn encoder() -> Encoder<LittleEndian> {
 
 /// Builder for a symbol table.
 #[derive(Debug)]
-pub struct Symbols {
+pub struct SymbolWriter {
     entries: Vec<u8>,
     names: Vec<u8>,
 }
 
-impl Default for Symbols {
+impl Default for SymbolWriter {
     /// Creates a table with only the empty symbol, which is the first in every table.
     fn default() -> Self {
         let mut entries = Vec::new();
@@ -30,7 +30,7 @@ impl Default for Symbols {
     }
 }
 
-impl Symbols {
+impl SymbolWriter {
     /// Appends a function of `size` bytes in the section with index `section`. Returns `None`
     /// without appending if the names exceed 4 GiB.
     pub fn function(&mut self, name: &[u8], section: u32, start: Svma, size: u64) -> Option<()> {

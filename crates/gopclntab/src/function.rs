@@ -4,13 +4,13 @@
 
 use crate::bytes::{string_at, u32_at};
 use crate::layout::Version;
-use crate::parts::Parts;
+use crate::table_data::TableData;
 use crate::values::GoValues;
 
 /// A function of Go code, or of assembly that Go's linker linked.
 #[derive(Clone, Copy, Debug)]
 pub struct GoFunction<'i> {
-    pub(crate) of: Parts<'i>,
+    pub(crate) of: TableData<'i>,
     /// Offset of its record in the table.
     pub(crate) record: usize,
     /// Address of its first byte.
@@ -36,7 +36,7 @@ pub enum GoValueKind {
 const INLINED_CALLS: u32 = 2;
 
 impl<'i> GoFunction<'i> {
-    /// Returns the offset of a field after the address, which has a different size in each version. `behind_line` is
+    /// Returns the offset of a field after the address, which has a different size in each version. `field_after_line` is
     /// for fields after the first line, which not all versions have.
     const fn field(&self, at: usize) -> usize {
         let address = match self.of.layout.version {
@@ -46,7 +46,7 @@ impl<'i> GoFunction<'i> {
         self.record.wrapping_add(at).wrapping_add(address)
     }
 
-    const fn behind_line(&self, at: usize) -> usize {
+    const fn field_after_line(&self, at: usize) -> usize {
         let line = match self.of.layout.version {
             Version::Go120 => 4,
             Version::Go116 | Version::Go118 => 0,
@@ -90,7 +90,7 @@ impl<'i> GoFunction<'i> {
     }
 
     fn flags(&self) -> u8 {
-        self.of.bytes.get(self.behind_line(37)).copied().unwrap_or(0)
+        self.of.bytes.get(self.field_after_line(37)).copied().unwrap_or(0)
     }
 
     /// Returns the values of a kind, by piece of code; empty if the function has no such table.
@@ -113,7 +113,7 @@ impl<'i> GoFunction<'i> {
     /// Returns the offset of an optional table.
     fn further_table(&self, index: u32) -> Option<u32> {
         let count = self.number(28)?;
-        let at = self.behind_line(40).checked_add(4 * index as usize)?;
+        let at = self.field_after_line(40).checked_add(4 * index as usize)?;
         u32_at(self.of.bytes, at).filter(|_| index < count)
     }
 
@@ -133,11 +133,11 @@ impl<'i> GoFunction<'i> {
     pub fn inlined_call(&self, number: i32) -> Option<GoInlinedCall<'i>> {
         const TREE: usize = 3;
         let tables = self.number(28)?;
-        let count = *self.of.bytes.get(self.behind_line(39))?;
+        let count = *self.of.bytes.get(self.field_after_line(39))?;
         let at = usize::try_from(tables).ok()?.checked_add(TREE)?.checked_mul(4)?;
-        let offset = u32_at(self.of.bytes, self.behind_line(40).checked_add(at)?)
+        let offset = u32_at(self.of.bytes, self.field_after_line(40).checked_add(at)?)
             .filter(|&offset| TREE < usize::from(count) && offset != u32::MAX)?;
-        let (size, name, place) = match self.of.layout.version {
+        let (size, name, position) = match self.of.layout.version {
             Version::Go116 => return None,
             Version::Go118 => (20, 12, 16),
             Version::Go120 => (16, 4, 8),
@@ -145,9 +145,9 @@ impl<'i> GoFunction<'i> {
         let at = usize::try_from(number).ok()?.checked_mul(size)?;
         let at = at.checked_add(usize::try_from(offset).ok()?)?;
         let tree = self.of.inlined_calls.get(at..)?.get(..size)?;
-        let place = u64::from(u32_at(tree, place)?);
+        let position = u64::from(u32_at(tree, position)?);
         let name = self.of.name(u32_at(tree, name)?).filter(|name| !name.is_empty())?;
-        (place < self.end.wrapping_sub(self.start)).then_some(GoInlinedCall { name, place })
+        (position < self.end.wrapping_sub(self.start)).then_some(GoInlinedCall { name, position })
     }
 }
 
@@ -157,5 +157,5 @@ pub struct GoInlinedCall<'i> {
     /// Name of the callee.
     pub name: &'i [u8],
     /// Offset of an instruction with the line of the call, from the function's first byte.
-    pub place: u64,
+    pub position: u64,
 }

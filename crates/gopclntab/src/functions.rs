@@ -3,11 +3,11 @@
 use crate::bytes::{u32_at, u64_at};
 use crate::function::GoFunction;
 use crate::layout::Version;
-use crate::parts::Parts;
+use crate::table_data::TableData;
 
 /// The functions of a table.
 #[derive(Clone, Copy, Debug)]
-pub struct GoFunctions<'i>(pub(crate) Parts<'i>);
+pub struct GoFunctions<'i>(pub(crate) TableData<'i>);
 
 impl<'i> GoFunctions<'i> {
     /// Size of the table, in bytes.

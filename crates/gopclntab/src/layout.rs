@@ -17,7 +17,7 @@ pub(crate) enum Version {
 
 /// Offsets of a table's parts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Layout {
+pub(crate) struct TableLayout {
     pub(crate) version: Version,
     /// Length of the shortest instruction in bytes, which is the unit of distances in code.
     pub(crate) quantum: u64,
@@ -40,7 +40,7 @@ pub(crate) struct Layout {
 /// Size of the newest version's header in bytes: 8, and eight words.
 const HEAD: usize = 8 + 8 * 8;
 
-impl Layout {
+impl TableLayout {
     /// Reads a header in little-endian order with words of 8 bytes; `None` if there is none, or if a part of the table
     /// is outside the bytes.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {

@@ -44,16 +44,16 @@
 //! ```
 
 mod bytes;
-mod find;
 mod function;
 mod functions;
 mod layout;
-mod parts;
 mod program;
+mod table;
+mod table_data;
 mod values;
 
-pub use find::{BadGoTable, GoTable};
 pub use function::{GoFunction, GoInlinedCall, GoValueKind};
 pub use functions::GoFunctions;
 pub use program::{Program, ProgramSection, ProgramSegment};
+pub use table::{BadGoTable, GoTable};
 pub use values::{GoValue, GoValues};

@@ -76,7 +76,7 @@ fn check(functions: &GoFunctions<'_>, has_calls: bool) {
     assert_eq!(pieces(&outer, GoValueKind::Line), [(8, 7), (16, 3), (32, 8)]);
     assert_eq!(pieces(&outer, GoValueKind::InlinedCall), [(8, -1), (16, 0), (32, -1)]);
     assert_eq!(outer.file(0), Some(&b"/src/main.go"[..]));
-    let call = outer.inlined_call(0).map(|call| (call.name, call.place));
+    let call = outer.inlined_call(0).map(|call| (call.name, call.position));
     assert_eq!(call, has_calls.then_some((&b"main.inner"[..], 4)));
     let goexit = functions.at(0x1040).expect("a function");
     assert_eq!(goexit.name(), Some(&b"runtime.goexit"[..]));

@@ -15,14 +15,14 @@ use crate::writing::stream_copy::StreamCopy;
 
 /// A stream of bytes. For descriptors, the number of available bytes can be queried.
 pub struct ByteStream {
-    inner: Inner,
+    inner: StreamSource,
     /// Peeked bytes, to be read before all others.
-    ahead: Vec<u8>,
+    peeked: Vec<u8>,
     /// Copy of all read bytes.
     copy: Option<StreamCopy>,
 }
 
-enum Inner {
+enum StreamSource {
     Descriptor(File),
     Bytes(Box<dyn Read + Send>),
 }
@@ -50,13 +50,17 @@ impl ByteStream {
     pub fn of_descriptor(descriptor: OwnedFd) -> Self {
         // Other descriptors, and pipes beyond the user's quota, remain unchanged.
         let _ = fcntl_setpipe_size(&descriptor, PIPE_BYTES);
-        Self { inner: Inner::Descriptor(File::from(descriptor)), ahead: Vec::new(), copy: None }
+        Self {
+            inner: StreamSource::Descriptor(File::from(descriptor)),
+            peeked: Vec::new(),
+            copy: None,
+        }
     }
 
     /// Creates a stream from a reader with unknown blocking behaviour.
     #[must_use]
     pub fn of_reader(bytes: impl Read + Send + 'static) -> Self {
-        Self { inner: Inner::Bytes(Box::new(bytes)), ahead: Vec::new(), copy: None }
+        Self { inner: StreamSource::Bytes(Box::new(bytes)), peeked: Vec::new(), copy: None }
     }
 
     /// Creates a stream from standard input. Nothing else may read it afterwards.
@@ -73,7 +77,7 @@ impl ByteStream {
     /// If they cannot be read.
     pub fn read_up_to(&mut self, most: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
         let before = bytes.len();
-        bytes.extend(self.ahead.drain(..most.min(self.ahead.len())));
+        bytes.extend(self.peeked.drain(..most.min(self.peeked.len())));
         let most = most - (bytes.len() - before);
         let read = self.inner.read_up_to(most, bytes);
         if let Some(copy) = &self.copy {
@@ -88,18 +92,18 @@ impl ByteStream {
     /// # Errors
     /// If they cannot be read.
     pub fn peek(&mut self, most: usize) -> io::Result<&[u8]> {
-        let missing = most.saturating_sub(self.ahead.len());
-        self.inner.read_up_to(missing, &mut self.ahead)?;
-        Ok(self.ahead.get(..most).unwrap_or(&self.ahead))
+        let missing = most.saturating_sub(self.peeked.len());
+        self.inner.read_up_to(missing, &mut self.peeked)?;
+        Ok(self.peeked.get(..most).unwrap_or(&self.peeked))
     }
 
     /// Returns the source of the bytes as a plain reader.
     #[must_use]
     pub fn into_reader(self) -> Box<dyn Read + Send> {
         match (self.inner, &self.copy) {
-            (Inner::Descriptor(file), None) if self.ahead.is_empty() => Box::new(file),
-            (Inner::Bytes(reader), None) if self.ahead.is_empty() => reader,
-            (inner, _) => Box::new(Self { inner, ahead: self.ahead, copy: self.copy }),
+            (StreamSource::Descriptor(file), None) if self.peeked.is_empty() => Box::new(file),
+            (StreamSource::Bytes(reader), None) if self.peeked.is_empty() => reader,
+            (inner, _) => Box::new(Self { inner, peeked: self.peeked, copy: self.copy }),
         }
     }
 
@@ -114,7 +118,7 @@ impl ByteStream {
     /// Also writes all read bytes to a file that another process opened and will name.
     #[must_use]
     pub fn copied_into(mut self, file: File) -> (Self, StreamCopy) {
-        let copy = StreamCopy::handed(file);
+        let copy = StreamCopy::inherited(file);
         self.copy = Some(copy.clone());
         (self, copy)
     }
@@ -124,10 +128,10 @@ impl ByteStream {
     /// # Errors
     /// If the system does not report it.
     pub fn ready(&self, wait: Duration) -> io::Result<Ready> {
-        if !self.ahead.is_empty() {
-            return Ok(Ready::Bytes(self.ahead.len()));
+        if !self.peeked.is_empty() {
+            return Ok(Ready::Bytes(self.peeked.len()));
         }
-        let Inner::Descriptor(file) = &self.inner else { return Ok(Ready::Unknown) };
+        let StreamSource::Descriptor(file) = &self.inner else { return Ok(Ready::Unknown) };
         // Sockets and devices may not know the number, which is not an error.
         let waiting = || usize::try_from(ioctl_fionread(file).unwrap_or(0)).unwrap_or(usize::MAX);
         let there = waiting();
@@ -146,7 +150,7 @@ impl ByteStream {
     }
 }
 
-impl Inner {
+impl StreamSource {
     /// Appends up to `most` bytes, fewer only at the end.
     fn read_up_to(&mut self, most: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
         match self {
@@ -159,13 +163,13 @@ impl Inner {
 impl Read for ByteStream {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let read = match &mut self.inner {
-            _ if !self.ahead.is_empty() => {
-                let read = self.ahead.as_slice().read(bytes)?;
-                self.ahead.drain(..read);
+            _ if !self.peeked.is_empty() => {
+                let read = self.peeked.as_slice().read(bytes)?;
+                self.peeked.drain(..read);
                 read
             }
-            Inner::Descriptor(file) => file.read(bytes)?,
-            Inner::Bytes(reader) => reader.read(bytes)?,
+            StreamSource::Descriptor(file) => file.read(bytes)?,
+            StreamSource::Bytes(reader) => reader.read(bytes)?,
         };
         if let Some(copy) = &self.copy {
             copy.add(bytes.get(..read).unwrap_or_default());
@@ -181,8 +185,8 @@ impl Read for ByteStream {
 impl fmt::Debug for ByteStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.inner {
-            Inner::Descriptor(_) => "ByteStream(descriptor)",
-            Inner::Bytes(_) => "ByteStream(reader)",
+            StreamSource::Descriptor(_) => "ByteStream(descriptor)",
+            StreamSource::Bytes(_) => "ByteStream(reader)",
         })
     }
 }

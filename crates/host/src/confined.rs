@@ -57,7 +57,7 @@ pub(crate) fn open_inside(root: &Path, path: &Path, flags: OFlags) -> io::Result
 ///
 /// # Errors
 /// If it cannot be opened.
-pub(crate) fn open_found(place: BorrowedFd<'_>) -> io::Result<Option<OwnedFd>> {
+pub(crate) fn reopen(place: BorrowedFd<'_>) -> io::Result<Option<OwnedFd>> {
     let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     match openat(CWD, link_of(place), flags, Mode::empty()) {
         Err(Errno::NOENT) => Ok(None),
@@ -147,9 +147,9 @@ mod tests {
 
     use super::*;
     use crate::ScratchDir;
-    use crate::forbidden::place_of;
+    use crate::forbidden::location_of;
 
-    type Open = fn(BorrowedFd<'_>, &Path, OFlags) -> Result<OwnedFd, Errno>;
+    type OpenFn = fn(BorrowedFd<'_>, &Path, OFlags) -> Result<OwnedFd, Errno>;
 
     fn text(opened: OwnedFd) -> String {
         let mut text = String::new();
@@ -178,7 +178,7 @@ mod tests {
     fn both_ways_stay_inside() {
         let dir = folders();
         let jail = File::open(dir.path().join("jail")).expect("a folder");
-        let in_root: Open =
+        let in_root: OpenFn =
             |folder, path, flags| by_kernel(folder, path, flags, ResolveFlags::IN_ROOT);
         for open in [in_root, by_components] {
             for path in [
@@ -202,7 +202,7 @@ mod tests {
             assert_eq!(error, Errno::LOOP);
             for path in ["", "..", "bin/.."] {
                 let opened = open(jail.as_fd(), Path::new(path), OFlags::PATH).expect(path);
-                assert_eq!(place_of(opened.as_fd()), place_of(jail.as_fd()), "{path}");
+                assert_eq!(location_of(opened.as_fd()), location_of(jail.as_fd()), "{path}");
             }
         }
     }

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 /// bpf, pstore, configfs, efivarfs, `binfmt_misc`, mqueue, fusectl, nsfs.
 ///
 /// Source: linux/magic.h; statfs(2).
-const MADE_UP: [u64; 16] = [
+const VIRTUAL_FILE_SYSTEMS: [u64; 16] = [
     0x9fa0,
     0x6265_6572,
     0x1cd1,
@@ -36,24 +36,24 @@ const FOLDERS: [&str; 3] = ["/dev", "/proc", "/sys"];
 /// Returns true if a recording must not name a file opened inside of `root`, unless `root` itself is in such a folder.
 /// `root` is only queried for such files, which are rare.
 pub(crate) fn is_forbidden(root: &Path, opened: BorrowedFd<'_>) -> Result<bool, Errno> {
-    if is_made_up(opened)? && !is_made_up(open_folder(root)?.as_fd())? {
+    if is_virtual(opened)? && !is_virtual(open_folder(root)?.as_fd())? {
         return Ok(true);
     }
-    let Some(place) = place_of(opened) else { return on_device_folder(root, opened) };
+    let Some(place) = location_of(opened) else { return on_device_folder(root, opened) };
     let Some(folder) = FOLDERS.iter().find(|folder| place.starts_with(folder)) else {
         return Ok(false);
     };
-    match place_of(open_folder(root)?.as_fd()) {
+    match location_of(open_folder(root)?.as_fd()) {
         Some(root) => Ok(!root.starts_with(folder)),
         None => on_device_folder(root, opened),
     }
 }
 
-fn is_made_up(opened: BorrowedFd<'_>) -> Result<bool, Errno> {
+fn is_virtual(opened: BorrowedFd<'_>) -> Result<bool, Errno> {
     // The type of the field differs by processor.
     #[allow(clippy::unnecessary_cast, reason = "not the same type everywhere")]
     let kind = fstatfs(opened)?.f_type as u64 & 0xffff_ffff;
-    Ok(MADE_UP.contains(&kind))
+    Ok(VIRTUAL_FILE_SYSTEMS.contains(&kind))
 }
 
 /// For a descriptor without a known path: returns true if it is on the file system of /dev, if that is a separate one.
@@ -65,7 +65,7 @@ fn on_device_folder(root: &Path, opened: BorrowedFd<'_>) -> Result<bool, Errno> 
 }
 
 /// Returns the path of a descriptor according to the kernel; `None` if /proc is not mounted.
-pub(crate) fn place_of(opened: BorrowedFd<'_>) -> Option<PathBuf> {
+pub(crate) fn location_of(opened: BorrowedFd<'_>) -> Option<PathBuf> {
     let place = readlinkat(CWD, link_of(opened), Vec::new()).ok()?;
     Some(PathBuf::from(OsStr::from_bytes(place.as_bytes())))
 }

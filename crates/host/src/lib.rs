@@ -7,8 +7,8 @@
 //! An untrusted path has a folder as its root and cannot leave it, neither by `..` nor by a symlink.
 //!
 //! Four hosts exist: [`RealHost`] is the system itself; [`MemoryHost`] serves files of a test from memory.
-//! [`RefusingHost`] wraps another host and opens nothing that a recording names.
-//! [`HandedHost`] wraps another host and has one file that another process opened.
+//! [`RestrictedHost`] wraps another host and opens nothing that a recording names.
+//! [`OpenedFileHost`] wraps another host and has one file that another process opened.
 //! Those of bundles are in the crate `bundle`.
 //!
 //! There is one dynamic call per file: the result is [`Content`], which is then a slice.
@@ -16,7 +16,7 @@
 //! ```
 //! use std::path::Path;
 //! use std::sync::Arc;
-//! use host::{Host, HostError, MemoryHost, Origin, RefusingHost};
+//! use host::{Host, HostError, MemoryHost, Origin, RestrictedHost};
 //!
 //! let machine = MemoryHost::new();
 //! machine.insert("/usr/bin/ls", *b"\x7fELF");
@@ -24,7 +24,7 @@
 //! let file = machine.open(Path::new("/usr/../bin/ls"), Origin::Recording { root })?;
 //! assert_eq!((&file.content[..], file.stamp.size), (&b"\x7fELF"[..], 4));
 //!
-//! let careful = RefusingHost::new(Arc::new(machine));
+//! let careful = RestrictedHost::new(Arc::new(machine));
 //! assert!(careful.open(Path::new("/usr/bin/ls"), Origin::User).is_ok());
 //! let refused = careful.open(Path::new("/usr/bin/ls"), Origin::Recording { root: Path::new("/") });
 //! assert!(matches!(refused, Err(HostError::Refused { .. })));
@@ -33,18 +33,18 @@
 
 mod allocator;
 mod byte_stream;
+mod checked_file;
 mod confined;
 mod content;
 mod error;
 mod finding;
 mod forbidden;
-mod found;
-mod handed;
-mod memory;
-mod own;
-mod real;
+mod memory_host;
+mod opened_file_host;
+mod private;
+mod real_host;
 mod recorded_file;
-mod refusing;
+mod restricted_host;
 mod stat;
 mod writing;
 
@@ -55,18 +55,20 @@ use std::path::{Path, PathBuf};
 
 pub use allocator::{
     CountedBytes, CountingAllocator, FreedMemory, MemoryPart, MemoryWords, allocated_bytes,
-    limit_memory, memory_is_for, set_memory_words, usual_memory_limit,
+    default_memory_limit, limit_memory, memory_is_for, set_memory_words,
 };
 pub use byte_stream::{ByteStream, Ready};
 pub use content::{Content, Damage, NewContent, Pages, Reads};
 pub use error::HostError;
 pub use finding::HostFinding;
-pub use handed::HandedHost;
-pub use memory::MemoryHost;
-pub use own::{Distrust, OwnEntry, OwnFile, OwnFolder, OwnTree, distrust_of, follow_own_links};
-pub use real::RealHost;
+pub use memory_host::MemoryHost;
+pub use opened_file_host::OpenedFileHost;
+pub use private::{
+    Distrust, PrivateEntry, PrivateFile, PrivateFolder, PrivateTree, distrust_of, follow_own_links,
+};
+pub use real_host::RealHost;
 pub use recorded_file::{MapsLine, RecordedFile};
-pub use refusing::RefusingHost;
+pub use restricted_host::RestrictedHost;
 pub use stat::{DirEntry, FileKind, FileOwner, FileStamp, FileStat, HostFile, HostText};
 pub use writing::growing::GrowingFile;
 pub use writing::new_file::{NewFile, replace_file};
@@ -130,8 +132,8 @@ pub trait Host: Debug + Send + Sync {
     fn open(&self, path: &Path, origin: Origin<'_>) -> Result<HostFile, HostError>;
 
     /// Opens a regular file unless the caller already has it;
-    /// `is_known` is called once with its stamp, before anything is read.
-    /// Returns `None` if `is_known` returns true.
+    /// `is_cached` is called once with its stamp, before anything is read.
+    /// Returns `None` if `is_cached` returns true.
     ///
     /// # Errors
     /// The same as of [`Host::open`].
@@ -139,13 +141,13 @@ pub trait Host: Debug + Send + Sync {
         &self,
         path: &Path,
         origin: Origin<'_>,
-        is_known: &mut dyn FnMut(&FileStamp) -> bool,
+        is_cached: &mut dyn FnMut(&FileStamp) -> bool,
     ) -> Result<Option<HostFile>, HostError> {
         let FileStat { kind, stamp } = self.stat(path, origin)?;
         if kind != FileKind::Regular {
             return Err(HostError::NotRegular { path: path.to_owned() });
         }
-        if is_known(&stamp) { Ok(None) } else { self.open(path, origin).map(Some) }
+        if is_cached(&stamp) { Ok(None) } else { self.open(path, origin).map(Some) }
     }
 
     /// Opens a regular file to pass it to another process. Never blocks.

@@ -63,7 +63,7 @@ mod elf;
 mod go_program;
 mod identity;
 mod kernel;
-mod moved;
+mod remapped;
 mod search;
 mod store;
 
@@ -73,7 +73,7 @@ pub use elf::{
 pub use identity::{Difference, FileProof, LoadError};
 pub use search::{
     Archive, DEBUG_DIR, ExtraFiles, Fetch, FetchKind, Fetcher, FileFinding, FileFindingKind,
-    FileOptions, MovedText, RECORDED_COPIES,
+    FileOptions, RECORDED_COPIES, RemappedText,
 };
 pub use store::{
     DumpReader, ImageLimits, ImageStore, LoadedImage, PerfMapAge, PerfMapFile, SharedImages,

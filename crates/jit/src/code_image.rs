@@ -11,7 +11,7 @@
 use address::Svma;
 use elf_writer::elf::{ET_DYN, Machine, PF_R, PF_X, SHF_ALLOC, SHF_EXECINSTR, SHT_PROGBITS};
 use elf_writer::{
-    DebugInfo, ElfFile, FileHeader, LineProgram, LineRow, SectionHeader, Symbols, UNIT,
+    DebugInfo, ElfFile, FileHeader, LineProgram, LineRow, SectionHeader, SymbolWriter, UNIT,
     abbreviations, load,
 };
 use gimli::{DW_EH_PE_datarel, DW_EH_PE_pcrel, DW_EH_PE_sdata4, DW_EH_PE_udata4};
@@ -22,7 +22,7 @@ pub struct CodeImage {
     /// Processor number, which may be an unsupported one.
     e_machine: u16,
     text: Vec<u8>,
-    symbols: Symbols,
+    symbols: SymbolWriter,
     eh_frame: Vec<u8>,
     fdes: Vec<(u64, u64)>,
     lines: LineProgram,
@@ -42,7 +42,7 @@ impl CodeImage {
         Self {
             e_machine,
             text: Vec::new(),
-            symbols: Symbols::default(),
+            symbols: SymbolWriter::default(),
             eh_frame: Vec::new(),
             fdes: Vec::new(),
             lines: LineProgram::default(),

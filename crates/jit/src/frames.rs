@@ -5,7 +5,7 @@ use address::Svma;
 use gimli::{BaseAddresses, CieOrFde, EhFrame, LittleEndian, UnwindSection as _};
 
 /// Relocated call frame information.
-pub(crate) struct Frames {
+pub(crate) struct CodeFrames {
     /// Bytes, without terminator.
     pub(crate) bytes: Vec<u8>,
     /// First covered address and offset of each FDE.
@@ -13,7 +13,7 @@ pub(crate) struct Frames {
 }
 
 /// Relocates `data`, without its `header` bytes of `.eh_frame_hdr`, from the address after its code
-/// of `len` bytes to `to`. The code is at `place`.
+/// of `len` bytes to `to`. The code is at `location`.
 ///
 /// ```text
 ///   as written:  | code | padding to 8 | .eh_frame | .eh_frame_hdr |
@@ -24,9 +24,9 @@ pub(crate) fn relocated(
     data: &[u8],
     header: usize,
     len: u64,
-    place: Svma,
+    location: Svma,
     to: Svma,
-) -> Option<Frames> {
+) -> Option<CodeFrames> {
     let end = data.len().checked_sub(header)?;
     // A header starts with its version; a CIE or FDE starts with its length, which is larger.
     let first = data.first() == Some(&1) && header >= 4 && data.get(end) != Some(&1);
@@ -52,7 +52,7 @@ pub(crate) fn relocated(
         used = used.max(offset + 4 + fde.entry_len());
         // Writers that assume another layout still describe the whole code.
         let within = if fde.initial_address() < len { fde.initial_address() } else { 0 };
-        let start = place.add(within);
+        let start = location.add(within);
         let encoding = pointer_encoding(frames.get(fde.cie().offset() + 8..)?)?;
         let field = offset + 8;
         write_pointer(&mut bytes, field, encoding, start, to.add(field as u64))?;
@@ -60,7 +60,7 @@ pub(crate) fn relocated(
     }
     bytes.truncate(used);
     bytes.resize(used.next_multiple_of(4), 0);
-    (!descriptions.is_empty()).then_some(Frames { bytes, descriptions })
+    (!descriptions.is_empty()).then_some(CodeFrames { bytes, descriptions })
 }
 
 /// Rewrites CIEs in a form that all readers support. V8 uses version 3, which is only for `.debug_frame`; it differs
@@ -188,15 +188,15 @@ mod tests {
         let data: Vec<u8> = (0..V8.len() / 2)
             .map(|at| u8::from_str_radix(&V8[2 * at..2 * at + 2], 16).expect("hexadecimal"))
             .collect();
-        let (place, to) = (Svma(0x4000), Svma(0x6000_0000));
-        let frames = relocated(&data, 20, 676, place, to).expect("sound frames");
-        assert_eq!(frames.descriptions, [(place, 28)]);
+        let (location, to) = (Svma(0x4000), Svma(0x6000_0000));
+        let frames = relocated(&data, 20, 676, location, to).expect("sound frames");
+        assert_eq!(frames.descriptions, [(location, 28)]);
         assert_eq!(frames.bytes.len(), 64);
         let section = EhFrame::new(&frames.bytes, LittleEndian);
         let bases = BaseAddresses::default().set_eh_frame(to.0);
         let fde =
             section.fde_for_address(&bases, 0x4010, EhFrame::cie_from_offset).expect("covered");
         assert_eq!((fde.initial_address(), fde.len()), (0x4000, 676));
-        assert!(relocated(&data[..30], 20, 676, place, to).is_none());
+        assert!(relocated(&data[..30], 20, 676, location, to).is_none());
     }
 }

@@ -23,7 +23,7 @@ pub struct PerfMap {
     text: Vec<u8>,
     ranges: Vec<JitRange>,
     skipped: usize,
-    left_out: usize,
+    omitted: usize,
 }
 
 impl fmt::Debug for PerfMap {
@@ -41,12 +41,12 @@ const MOST_LINES: usize = 1 << 21;
 struct JitRange {
     start: u64,
     end: u64,
-    function: Function,
+    function: SymbolLine,
 }
 
 /// A function: its start, and the position of its name in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Function {
+struct SymbolLine {
     start: u64,
     name: usize,
     name_len: usize,
@@ -61,7 +61,7 @@ impl PerfMap {
 
     fn parse_last(text: Vec<u8>, most: usize) -> Self {
         let mut lines = Vec::new();
-        let (mut taken, mut skipped, mut left_out) = (0, 0, 0);
+        let (mut taken, mut skipped, mut omitted) = (0, 0, 0);
         // From the last line to the first.
         let mut end = Some(text.len());
         while let Some(line_end) = end {
@@ -73,7 +73,7 @@ impl PerfMap {
                 continue;
             }
             if taken == most {
-                left_out += 1;
+                omitted += 1;
                 continue;
             }
             taken += 1;
@@ -85,7 +85,7 @@ impl PerfMap {
             }
         }
         lines.reverse();
-        Self { ranges: disjoint(&lines), skipped, left_out, text }
+        Self { ranges: disjoint(&lines), skipped, omitted, text }
     }
 
     /// Returns the memory that a map takes while it is parsed and for lookups, in bytes.
@@ -98,8 +98,8 @@ impl PerfMap {
 
     /// Number of lines ignored because there are too many.
     #[must_use]
-    pub const fn left_out(&self) -> usize {
-        self.left_out
+    pub const fn omitted(&self) -> usize {
+        self.omitted
     }
 
     /// Returns the function at an address.
@@ -107,7 +107,7 @@ impl PerfMap {
     pub fn lookup(&self, address: Avma) -> Option<JitSymbol<'_>> {
         let next = self.ranges.partition_point(|range| range.start <= address.0);
         let range = self.ranges.get(next.checked_sub(1)?).filter(|range| address.0 < range.end)?;
-        let Function { start, name, name_len } = range.function;
+        let SymbolLine { start, name, name_len } = range.function;
         let name = self.text.get(name..)?.get(..name_len)?;
         Some(JitSymbol { name, start: Avma(start) })
     }
@@ -133,7 +133,8 @@ fn parse_line(line: &[u8], offset: usize) -> Option<JitRange> {
     if name.is_empty() || !rest.first().is_some_and(u8::is_ascii_whitespace) {
         return None;
     }
-    let function = Function { start, name: offset + line.len() - name.len(), name_len: name.len() };
+    let function =
+        SymbolLine { start, name: offset + line.len() - name.len(), name_len: name.len() };
     Some(JitRange { start, end: start.saturating_add(size), function })
 }
 
@@ -198,7 +199,7 @@ mod tests {
         let map = PerfMap::parse_last(b"100 10 a\n\n100 10 b\n200 10 c\n".to_vec(), 2);
         let name = |address| map.lookup(Avma(address)).map(|symbol| symbol.name);
         assert_eq!(
-            (name(0x100), name(0x200), map.left_out()),
+            (name(0x100), name(0x200), map.omitted()),
             (Some(&b"b"[..]), Some(&b"c"[..]), 1)
         );
     }

@@ -59,7 +59,7 @@ pub use module::{
     kernel_module_name, path_on_disk,
 };
 pub use process::{
-    CgroupId, CommId, CurrentProcess, FilesOfPaths, Guest, Hint, HintError, HintScope, Inference,
-    KnownMap, KnownNames, LazySpace, MapEvent, ProcessImage, RecordedName, RelatedSpace, Timeline,
+    CachedMap, CachedNames, CgroupId, CommId, CurrentProcess, FilesOfPaths, Guest, Hint, HintError,
+    HintScope, Inference, LazySpace, MapEvent, ProcessImage, RecordedName, RelatedSpace, Timeline,
 };
 pub use space::{Mapping, Space};

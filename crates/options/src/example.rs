@@ -5,7 +5,7 @@ use std::num::{NonZeroU16, NonZeroUsize};
 use address::{Avma, FileOffset, Pid, Tid, Timestamp};
 
 use crate::{
-    CachePlace, Demangle, FileSearch, Hint, HintScope, Join, Limits, MemoryLimit, NameOptions,
+    CacheLocation, Demangle, FileSearch, Hint, HintScope, Join, Limits, MemoryLimit, NameOptions,
     Options, SampleFilter, Servers, TimePoint, TimeRange,
 };
 
@@ -65,6 +65,6 @@ pub fn every_option() -> Options {
         tail_calls: false,
         off_cpu: true,
         limits: Limits { memory: MemoryLimit::Bytes(64 << 20), jobs: NonZeroU16::new(3) },
-        cache: Some(CachePlace { folder: path("c"), most: 1 << 40 }),
+        cache: Some(CacheLocation { folder: path("c"), most: 1 << 40 }),
     }
 }

@@ -16,7 +16,7 @@ pub type PathMap = Vec<(Vec<u8>, Vec<u8>)>;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileSearch {
-    /// Files for the modules with their build-ids, identities or names; or `RECORDED=FILE`, see [`given_file`]. A text
+    /// Files for the modules with their build-ids, identities or names; or `RECORDED=FILE`, see [`parse_module_file`]. A text
     /// that is the path of an existing file means that file.
     #[serde(with = "json::paths")]
     pub modules: Vec<PathBuf>,
@@ -143,7 +143,7 @@ impl FileSearch {
             kallsyms,
         } = self;
         for module in modules {
-            match given_file(module) {
+            match parse_module_file(module) {
                 Some((recorded, mut file)) => {
                     change(&mut file);
                     *module = given(&recorded, &file);
@@ -169,7 +169,7 @@ impl FileSearch {
 /// Splits `RECORDED=FILE`: a recorded path or name, and the file to use for it without verification. `None` if there is
 /// no `=`, or if a part is empty.
 #[must_use]
-pub fn given_file(module: &Path) -> Option<(Vec<u8>, PathBuf)> {
+pub fn parse_module_file(module: &Path) -> Option<(Vec<u8>, PathBuf)> {
     let text = module.as_os_str().as_bytes();
     let at = text.iter().position(|&byte| byte == b'=')?;
     let (recorded, file) = (text.get(..at)?, text.get(at + 1..)?);

@@ -13,7 +13,7 @@
 //! Paths and names of threads are bytes. They are JSON strings if they are UTF-8, else `{"hex": "2f61ff"}` with two
 //! lower-case digits per byte ([`Bytes`]). Numbers of 64 bits are JSON numbers.
 
-mod cache_place;
+mod cache_location;
 mod choice;
 mod choices;
 mod example;
@@ -27,11 +27,11 @@ mod run;
 mod samples;
 mod values;
 
-pub use cache_place::CachePlace;
+pub use cache_location::CacheLocation;
 pub use choice::{Choice, UnknownChoice};
 pub use choices::{CostKind, Demangle, GroupBy, Join, StackRoot, TopFormat, Weight};
 pub use example::every_option;
-pub use files::{FileSearch, FolderOption, PathMap, Servers, given_file, parse_path_map};
+pub use files::{FileSearch, FolderOption, PathMap, Servers, parse_module_file, parse_path_map};
 pub use json::OptionsError;
 pub use limits::Limits;
 pub use names::NameOptions;

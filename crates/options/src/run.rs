@@ -7,8 +7,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    CachePlace, FileSearch, Join, Limits, NameOptions, OptionsError, SampleFilter, cache_place,
-    json,
+    CacheLocation, FileSearch, Join, Limits, NameOptions, OptionsError, SampleFilter,
+    cache_location, json,
 };
 
 /// The default of [`Options::max_frames`].
@@ -45,8 +45,8 @@ pub struct Options {
     pub limits: Limits,
     /// Cache of names and unwind rules across runs; `None` for no cache. The output does not depend on it. Runs on
     /// bundles do not use it.
-    #[serde(flatten, with = "cache_place")]
-    pub cache: Option<CachePlace>,
+    #[serde(flatten, with = "cache_location")]
+    pub cache: Option<CacheLocation>,
 }
 
 impl Default for Options {

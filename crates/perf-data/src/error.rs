@@ -6,7 +6,7 @@ use thiserror::Error;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A recording that must be held as a whole exceeds the memory limit; [`budget::Memory::exceeded`] reports it.
+    /// A recording that must be held as a whole exceeds the memory limit; [`budget::MemoryBudget::exceeded`] reports it.
     #[error(
         "the recording must be read into memory as a whole, and its {offset} bytes exceed the limit"
     )]

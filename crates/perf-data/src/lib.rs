@@ -83,8 +83,8 @@ mod bytes;
 mod container;
 mod error;
 mod event;
-mod fetch;
 mod finding;
+mod prefetch;
 mod record;
 mod record_header;
 mod record_types;
@@ -105,8 +105,8 @@ pub use container::{
 };
 pub use error::Error;
 pub use event::{AttrFlags, Event, EventAttr, ReadFormat, SampleType};
-pub use fetch::{LINE, read_soon};
 pub use finding::{Finding, FindingGroup, Findings, HeaderFault, Severity};
+pub use prefetch::{LINE, prefetch_line};
 pub use record::kernel::*;
 pub use record::{
     Auxtrace, Branch, BranchFlags, BranchStack, BuildIdEntry, Callchain, CallchainContext,
@@ -118,8 +118,8 @@ pub use record_header::{CpuMode, RecordHeader, RecordKind};
 pub use record_types::RecordContent;
 pub use session::{
     Batch, BatchReader, EagerBatches, Input, LiveBatches, NextBatch, RawBody, RawRecord,
-    RecordEntry, SampleEntry, Session, SessionOptions, Visited, visit_records,
+    RecordEntry, SampleEntry, Session, SessionOptions, VisitSummary, visit_records,
 };
 pub use shared_bytes::SharedBytes;
-pub use stream::{EventLosses, KindCount, LiveRead, Losses, RecordCounts, ScanAhead};
+pub use stream::{EventLosses, KindCount, LiveRead, Losses, RecordCounts, ScanOptions};
 pub use tracing::{SchedSwitch, TraceField, TraceFormat, TraceKind, TraceValue, TracingData};

@@ -14,7 +14,7 @@ pub(crate) enum SessionUse {
     /// Stored, and it may change the interpretation of later samples.
     MovesMaps,
     /// Stored.
-    Kept,
+    Collected,
     /// Stored if the session includes context switches, which most replays do not need.
     Switch,
     /// Contains records, which are expanded first.
@@ -95,51 +95,51 @@ kinds! {
     /// A type of the kernel.
     KernelType {
         MMAP Mmap = 1: MovesMaps, Whole;
-        LOST Lost = 2: Kept, Whole;
+        LOST Lost = 2: Collected, Whole;
         COMM Comm = 3: MovesMaps, Whole;
         EXIT Exit = 4: MovesMaps, Whole;
-        THROTTLE Throttle = 5: Kept, Whole;
-        UNTHROTTLE Unthrottle = 6: Kept, Whole;
+        THROTTLE Throttle = 5: Collected, Whole;
+        UNTHROTTLE Unthrottle = 6: Collected, Whole;
         FORK Fork = 7: MovesMaps, Whole;
-        READ Read = 8: Kept, Whole;
+        READ Read = 8: Collected, Whole;
         SAMPLE Sample = 9: Sample, Whole;
         MMAP2 Mmap2 = 10: MovesMaps, Whole;
         AUX Aux = 11: Counted, Elsewhere;
         ITRACE_START ItraceStart = 12: Counted, Elsewhere;
-        LOST_SAMPLES LostSamples = 13: Kept, Whole;
+        LOST_SAMPLES LostSamples = 13: Collected, Whole;
         SWITCH Switch = 14: Switch, Whole;
         SWITCH_CPU_WIDE SwitchCpuWide = 15: Switch, Whole;
-        NAMESPACES Namespaces = 16: Kept, Whole;
+        NAMESPACES Namespaces = 16: Collected, Whole;
         KSYMBOL Ksymbol = 17: MovesMaps, Whole;
-        BPF_EVENT BpfEvent = 18: Kept, Whole;
-        CGROUP Cgroup = 19: Kept, Whole;
-        TEXT_POKE TextPoke = 20: Kept, Whole;
-        AUX_OUTPUT_HW_ID AuxOutputHwId = 21: Kept, Elsewhere;
-        CALLCHAIN_DEFERRED CallchainDeferred = 22: Kept, Whole;
+        BPF_EVENT BpfEvent = 18: Collected, Whole;
+        CGROUP Cgroup = 19: Collected, Whole;
+        TEXT_POKE TextPoke = 20: Collected, Whole;
+        AUX_OUTPUT_HW_ID AuxOutputHwId = 21: Collected, Elsewhere;
+        CALLCHAIN_DEFERRED CallchainDeferred = 22: Collected, Whole;
     }
     /// A type of the recording tool.
     ToolType {
         HEADER_ATTR Attr = 64: Counted, OfHead;
         HEADER_EVENT_TYPE EventType = 65: Counted, OfHead;
         HEADER_TRACING_DATA TracingData = 66: Counted, OfHead;
-        HEADER_BUILD_ID BuildId = 67: Kept, OfHead;
+        HEADER_BUILD_ID BuildId = 67: Collected, OfHead;
         FINISHED_ROUND FinishedRound = 68: EndsRound, Whole;
         ID_INDEX IdIndex = 69: Counted, Whole;
         AUXTRACE_INFO AuxtraceInfo = 70: Counted, Elsewhere;
         AUXTRACE Auxtrace = 71: Counted, Elsewhere;
         AUXTRACE_ERROR AuxtraceError = 72: Counted, Elsewhere;
-        THREAD_MAP ThreadMap = 73: Kept, Whole;
+        THREAD_MAP ThreadMap = 73: Collected, Whole;
         CPU_MAP CpuMap = 74: Counted, Whole;
         STAT_CONFIG StatConfig = 75: Counted, Whole;
         STAT Stat = 76: Counted, Whole;
         STAT_ROUND StatRound = 77: Counted, Whole;
-        EVENT_UPDATE EventUpdate = 78: Kept, OfHead;
-        TIME_CONV TimeConv = 79: Kept, Whole;
+        EVENT_UPDATE EventUpdate = 78: Collected, OfHead;
+        TIME_CONV TimeConv = 79: Collected, Whole;
         HEADER_FEATURE Feature = 80: Counted, OfHead;
         COMPRESSED Compressed = 81: Compressed, OfHead;
         FINISHED_INIT FinishedInit = 82: Counted, Whole;
         COMPRESSED2 Compressed2 = 83: Compressed, OfHead;
-        BPF_METADATA BpfMetadata = 84: Kept, Whole;
+        BPF_METADATA BpfMetadata = 84: Collected, Whole;
         SCHEDSTAT_CPU SchedstatCpu = 85: Counted, Whole;
         SCHEDSTAT_DOMAIN SchedstatDomain = 86: Counted, Whole;
     }
@@ -151,7 +151,7 @@ kinds! {
         SIMPLEPERF_SPLIT Split = 32772: Counted, Whole;
         SIMPLEPERF_SPLIT_END SplitEnd = 32773: Counted, Whole;
         SIMPLEPERF_EVENT_ID EventId = 32774: Counted, Whole;
-        SIMPLEPERF_CALLCHAIN Callchain = 32775: Kept, Whole;
+        SIMPLEPERF_CALLCHAIN Callchain = 32775: Collected, Whole;
         SIMPLEPERF_UNWINDING_RESULT UnwindingResult = 32776: Counted, Whole;
         SIMPLEPERF_TRACING_DATA TracingData = 32777: Counted, Whole;
         SIMPLEPERF_DEBUG Debug = 32778: Counted, Whole;

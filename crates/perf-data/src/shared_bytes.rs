@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-use budget::Held;
+use budget::HeldMemory;
 
 /// Part of shared bytes. They are freed with the last part.
 #[derive(Clone)]
@@ -16,12 +16,12 @@ pub struct SharedBytes {
 }
 
 /// Bytes with a memory count that ends with their last part.
-struct Counted {
+struct AccountedBytes {
     bytes: SharedBytes,
-    _held: Held,
+    _held: HeldMemory,
 }
 
-impl AsRef<[u8]> for Counted {
+impl AsRef<[u8]> for AccountedBytes {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
@@ -35,12 +35,12 @@ impl SharedBytes {
     }
 
     /// Counts the bytes in `held` if they are in allocated memory.
-    pub(crate) fn held_as(self, held: &Held) -> Self {
+    pub(crate) fn held_as(self, held: &HeldMemory) -> Self {
         if !self.is_uncounted {
             return self;
         }
         let held = held.another((*self.owner).as_ref().len() as u64);
-        Self::new(Counted { bytes: self, _held: held })
+        Self::new(AccountedBytes { bytes: self, _held: held })
     }
 
     /// Returns a part of the bytes; the range is truncated at their end.
@@ -81,7 +81,7 @@ impl fmt::Debug for SharedBytes {
 
 #[cfg(test)]
 mod tests {
-    use budget::{Memory, MemoryUse};
+    use budget::{MemoryBudget, MemoryUse};
 
     use super::*;
 
@@ -96,8 +96,8 @@ mod tests {
 
     #[test]
     fn what_is_in_memory_is_counted_once() {
-        let memory = Arc::new(Memory::default());
-        let held = Held::new(&memory, MemoryUse::Recording);
+        let memory = Arc::new(MemoryBudget::default());
+        let held = HeldMemory::new(&memory, MemoryUse::Recording);
         let all = SharedBytes::from(vec![0, 1, 2, 3, 4, 5]).held_as(&held);
         let part = all.slice(2..5).held_as(&held);
         let _mapped = SharedBytes::new([1, 2]).held_as(&held);

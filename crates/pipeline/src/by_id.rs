@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use address::{BuildId, FileOffset, Svma};
-use budget::Memory;
-use host::{HandedHost, Host, HostError, Origin};
+use budget::MemoryBudget;
+use host::{Host, HostError, OpenedFileHost, Origin};
 use image_store::{Image, ImageError, LoadedImage};
 use options::NameOptions;
 use profile::Strings;
 use rayon::prelude::*;
 use symbolizer::{
-    Instruction, Request, SplitFinder, StoredSplits, SymbolSource, Symbols, disassemble, symbolize,
+    Instruction, SplitFinder, StoredSplits, SymbolRequest, SymbolSource, Symbols, disassemble,
+    symbolize,
 };
 use unwinder::FunctionStarts;
 
@@ -29,7 +30,7 @@ pub struct IdentifiedFiles {
     files: Files,
     host: Arc<dyn Host>,
     names: NameOptions,
-    memory: Arc<Memory>,
+    memory: Arc<MemoryBudget>,
 }
 
 /// The reason that no file of a build-id was found.
@@ -131,10 +132,10 @@ impl IdentifiedFiles {
         let requests = wanted.iter().zip(&splits).map(|((file, addresses), split)| {
             let split = Some(split as &dyn SplitFinder);
             let source = SymbolSource { split, ..SymbolSource::of_loaded(&file.0, images) };
-            Request { source, addresses }
+            SymbolRequest { source, addresses }
         });
-        let requests: Vec<Request<'_>> = requests.collect();
-        let options = symbolizer::Options {
+        let requests: Vec<SymbolRequest<'_>> = requests.collect();
+        let options = symbolizer::SymbolizeOptions {
             inlines: self.names.inlines,
             lines: true,
             demangle: self.names.demangle,
@@ -212,7 +213,7 @@ impl IdentifiedFiles {
         let file = self.host.descriptor(path, image.origin())?;
         let copy = file.try_clone();
         let copy = copy.map_err(|source| HostError::Io { path: path.to_owned(), source })?;
-        let handed = HandedHost::new(Arc::clone(&self.host), path, copy)?;
+        let handed = OpenedFileHost::new(Arc::clone(&self.host), path, copy)?;
         let now = Image::open(&handed, path, Origin::User)?;
         if image.base() == FileOffset(0) && now.build_id().is_some_and(|found| found.matches(&id)) {
             return Ok(OpenedImage { file, path: path.to_owned(), now });

@@ -60,7 +60,7 @@ mod timings;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use budget::{Budget, Memory};
+use budget::{Budget, MemoryBudget};
 use cache::Cache;
 use host::Host;
 use perf_data::Input;
@@ -81,8 +81,8 @@ pub use left_out::LeftOut;
 pub use names::NameReport;
 pub use observer::{Download, Observer, Stage, Unobserved, Waiting};
 pub use options::{
-    CachePlace, Demangle, FileSearch, Join, Limits, MemoryLimit, NameOptions, OptionName, Options,
-    SampleFilter, Servers, Spelling, TimePoint, TimeRange,
+    CacheLocation, Demangle, FileSearch, Join, Limits, MemoryLimit, NameOptions, OptionName,
+    Options, SampleFilter, Servers, Spelling, TimePoint, TimeRange,
 };
 pub use perf_data::Head;
 pub use recording_key::recording_key;
@@ -304,7 +304,7 @@ impl Pipeline {
     }
 
     fn setting<'a>(&'a self, options: &'a Options, observer: &'a Arc<dyn Observer>) -> Setting<'a> {
-        let memory = Arc::new(Memory::new(options.limits.memory.bytes()));
+        let memory = Arc::new(MemoryBudget::new(options.limits.memory.bytes()));
         let cache = options.cache.as_ref().map(|place| Arc::new(Cache::new(place, &memory)));
         let (host, kept) = (&self.host, self.kept.generation());
         Setting { host, kept, options, observer, spelling: self.spelling, memory, cache }

@@ -5,7 +5,7 @@
 //! The limit therefore reduces prefetching and gives files half of it.
 //! If the total exceeds the limit, the run ends with an error instead of being killed by the kernel.
 
-use budget::{Budget, Limit, Memory, Resource};
+use budget::{Budget, Limit, MemoryBudget, Resource};
 use options::Limits;
 use perf_data::SessionOptions;
 
@@ -19,7 +19,7 @@ pub(crate) fn prefetch(limits: Limits, options: SessionOptions) -> SessionOption
         pending_bytes: options.pending_bytes.min(bytes / 2),
         expansion_bytes: options.expansion_bytes.min((bytes / 4) as usize),
         // Batches that wait there are not counted.
-        ahead: None,
+        scan: None,
         ..options
     }
 }
@@ -33,7 +33,7 @@ pub(crate) fn file_budget(limits: Limits, budget: Budget) -> Budget {
 }
 
 /// Returns an error if the run exceeded its memory limit, because its result is incomplete.
-pub(crate) fn check_memory(memory: &Memory) -> Result<(), Error> {
+pub(crate) fn check_memory(memory: &MemoryBudget) -> Result<(), Error> {
     match memory.exceeded() {
         Some(exceeded) => Err(Error::MemoryLimit { exceeded: Box::new(exceeded.clone()) }),
         None => Ok(()),

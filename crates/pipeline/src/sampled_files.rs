@@ -88,7 +88,7 @@ fn at_hand<'a>(
     };
     let entry = match images.proof(module) {
         // Made from a dump of JIT code, or given by the user.
-        Some(FileProof::Given) => return None,
+        Some(FileProof::UserNamed) => return None,
         Some(FileProof::BuildId) => {
             // The file has the whole build-id; records have 20 bytes at most.
             file.image()

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use budget::Memory;
+use budget::MemoryBudget;
 use cache::Cache;
 use host::Host;
 use options::{Options, Spelling};
@@ -20,7 +20,7 @@ pub(crate) struct Setting<'a> {
     /// The spelling of options in advice.
     pub(crate) spelling: Spelling,
     /// Memory accounting of the run.
-    pub(crate) memory: Arc<Memory>,
+    pub(crate) memory: Arc<MemoryBudget>,
     /// The names and unwind rules of earlier runs.
     pub(crate) cache: Option<Arc<Cache>>,
 }

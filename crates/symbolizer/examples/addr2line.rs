@@ -10,7 +10,9 @@ use address::Svma;
 use host::{Origin, RealHost};
 use image_store::Image;
 use profile::{InlineRow, Strings};
-use symbolizer::{Demangle, Options, Request, SplitFinder, SymbolSource, Symbols, symbolize};
+use symbolizer::{
+    Demangle, SplitFinder, SymbolRequest, SymbolSource, SymbolizeOptions, Symbols, symbolize,
+};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -24,7 +26,7 @@ impl SplitFinder for OneSplitFile {
 }
 
 struct Arguments {
-    options: Options<'static>,
+    options: SymbolizeOptions<'static>,
     file: String,
     debug: Option<String>,
     alt: Option<String>,
@@ -34,7 +36,7 @@ struct Arguments {
 
 fn arguments() -> Result<Arguments, Failure> {
     let mut parsed = Arguments {
-        options: Options::default(),
+        options: SymbolizeOptions::default(),
         file: String::new(),
         debug: None,
         alt: None,
@@ -82,7 +84,7 @@ fn main() -> Result<(), Failure> {
         ..SymbolSource::of(&image)
     };
     let mut strings = Strings::default();
-    let request = Request { source, addresses: &addresses };
+    let request = SymbolRequest { source, addresses: &addresses };
     let symbols = symbolize(&[request], &arguments.options, &mut strings);
     if arguments.time {
         writeln!(std::io::stderr(), "{} addresses in {:?}", addresses.len(), start.elapsed())?;

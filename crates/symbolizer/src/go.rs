@@ -2,7 +2,7 @@
 //! Stripped programs have no other.
 
 use address::Svma;
-use budget::{Allowance, Exhausted, Held};
+use budget::{Allowance, Exhausted, HeldMemory};
 use gopclntab::{GoFunction, GoFunctions, GoValue, GoValueKind};
 use hashbrown::HashMap;
 
@@ -17,7 +17,7 @@ const MAX_INLINES: usize = 256;
 
 /// Requested parts of each answer.
 #[derive(Clone, Copy)]
-pub(crate) struct Wanted {
+pub(crate) struct GoFrameParts {
     pub(crate) inlines: bool,
     pub(crate) lines: bool,
 }
@@ -26,11 +26,11 @@ pub(crate) struct Wanted {
 pub(crate) fn resolve<'f>(
     functions: &GoFunctions<'f>,
     addresses: &[Svma],
-    wanted: Wanted,
+    wanted: GoFrameParts,
     steps: Allowance,
-    held: &Held,
+    held: &HeldMemory,
 ) -> (UnitResult<'f>, Option<Exhausted>) {
-    let mut resolver = Resolver {
+    let mut resolver = GoResolver {
         wanted,
         steps,
         exhausted: None,
@@ -38,10 +38,11 @@ pub(crate) fn resolve<'f>(
         paths: HashMap::new(),
         result: UnitResult::default(),
     };
-    let mut last: Option<Tables<'f>> = None;
+    let mut last: Option<GoFunctionTables<'f>> = None;
     for &address in addresses {
-        let is_in =
-            |tables: &Tables<'_>| (tables.function.start..tables.function.end).contains(&address.0);
+        let is_in = |tables: &GoFunctionTables<'_>| {
+            (tables.function.start..tables.function.end).contains(&address.0)
+        };
         if !last.as_ref().is_some_and(is_in) {
             last = functions.at(address.0).map(|function| resolver.tables(function));
         }
@@ -53,21 +54,21 @@ pub(crate) fn resolve<'f>(
             _ => resolver.address(address, last.as_ref()),
         }
     }
-    let Resolver { mut result, exhausted, .. } = resolver;
+    let GoResolver { mut result, exhausted, .. } = resolver;
     result.count(held);
     (result, exhausted)
 }
 
 /// The tables of a function.
-struct Tables<'f> {
+struct GoFunctionTables<'f> {
     function: GoFunction<'f>,
     files: Vec<GoValue>,
     lines: Vec<GoValue>,
     inlined_calls: Vec<GoValue>,
 }
 
-struct Resolver<'f> {
-    wanted: Wanted,
+struct GoResolver<'f> {
+    wanted: GoFrameParts,
     steps: Allowance,
     exhausted: Option<Exhausted>,
     names: HashMap<&'f [u8], UnitNameId>,
@@ -76,12 +77,12 @@ struct Resolver<'f> {
 }
 
 /// Returns the value at an offset in a function; `None` if it is negative.
-fn value_at(values: &[GoValue], place: u64) -> Option<i32> {
-    let at = values.partition_point(|piece| piece.end <= place);
+fn value_at(values: &[GoValue], position: u64) -> Option<i32> {
+    let at = values.partition_point(|piece| piece.end <= position);
     values.get(at).map(|piece| piece.value).filter(|&value| value >= 0)
 }
 
-impl<'f> Resolver<'f> {
+impl<'f> GoResolver<'f> {
     /// Takes a step, plus one for each 64 bytes of a name, which is hashed.
     fn spend(&mut self, name: &[u8]) -> bool {
         let taken = self.steps.take(1 + name.len() as u64 / 64);
@@ -108,8 +109,8 @@ impl<'f> Resolver<'f> {
         values
     }
 
-    fn tables(&mut self, function: GoFunction<'f>) -> Tables<'f> {
-        Tables {
+    fn tables(&mut self, function: GoFunction<'f>) -> GoFunctionTables<'f> {
+        GoFunctionTables {
             files: self.values(&function, GoValueKind::File),
             lines: self.values(&function, GoValueKind::Line),
             inlined_calls: self.values(&function, GoValueKind::InlinedCall),
@@ -117,7 +118,7 @@ impl<'f> Resolver<'f> {
         }
     }
 
-    fn address(&mut self, address: Svma, tables: Option<&Tables<'f>>) {
+    fn address(&mut self, address: Svma, tables: Option<&GoFunctionTables<'f>>) {
         let first_frame = self.result.frames.len() as u32;
         if let Some(tables) = tables {
             self.frames(address.since(Svma(tables.function.start)), tables);
@@ -127,22 +128,28 @@ impl<'f> Resolver<'f> {
         self.result.addresses.push(UnitAddress { first_frame, n_frames, function_start });
     }
 
-    fn frames(&mut self, mut place: u64, tables: &Tables<'f>) {
+    fn frames(&mut self, mut position: u64, tables: &GoFunctionTables<'f>) {
         let function = &tables.function;
         for _ in 0..MAX_INLINES {
-            let call = value_at(&tables.inlined_calls, place);
+            let call = value_at(&tables.inlined_calls, position);
             let Some(call) = call.and_then(|number| function.inlined_call(number)) else { break };
             if !self.spend(call.name) {
                 break;
             }
-            self.push(Some(call.name), place, tables, true);
-            place = call.place;
+            self.push(Some(call.name), position, tables, true);
+            position = call.position;
         }
         let name = function.name().filter(|name| name.len() < 64 || self.spend(name));
-        self.push(name, place, tables, false);
+        self.push(name, position, tables, false);
     }
 
-    fn push(&mut self, name: Option<&'f [u8]>, place: u64, tables: &Tables<'f>, inlined: bool) {
+    fn push(
+        &mut self,
+        name: Option<&'f [u8]>,
+        position: u64,
+        tables: &GoFunctionTables<'f>,
+        inlined: bool,
+    ) {
         let Self { names, paths, result, .. } = self;
         let function = name.map(|name| {
             *names.entry(name).or_insert_with(|| {
@@ -150,8 +157,8 @@ impl<'f> Resolver<'f> {
                 result.functions.push(FunctionName { own, scopes: Vec::new() })
             })
         });
-        let line = value_at(&tables.lines, place).map_or(0, i32::cast_unsigned);
-        let file = value_at(&tables.files, place).filter(|_| line != 0);
+        let line = value_at(&tables.lines, position).map_or(0, i32::cast_unsigned);
+        let file = value_at(&tables.files, position).filter(|_| line != 0);
         let file = file.and_then(|file| tables.function.file(file)).map(|path| {
             let push = || result.files.push(FilePath::whole(NameText::whole(path)));
             *paths.entry(path).or_insert_with(push)

@@ -1,7 +1,7 @@
 //! Names for addresses: ELF symbols, inline chains and lines from DWARF, `/proc/kallsyms`, JIT maps.
 //!
 //! Users need the function of an address, the functions that were inlined there, and the source line.
-//! A [`Request`] is a file with a sorted set of its addresses. [`symbolize`] returns the frames of each, innermost
+//! A [`SymbolRequest`] is a file with a sorted set of its addresses. [`symbolize`] returns the frames of each, innermost
 //! first, or the reason that there is no name:
 //!
 //! ```
@@ -9,7 +9,7 @@
 //! use address::Svma;
 //! use image_store::Image;
 //! use profile::Strings;
-//! use symbolizer::{Options, Request, SymbolSource, WhyNoName, symbolize};
+//! use symbolizer::{SymbolizeOptions, SymbolRequest, SymbolSource, WhyNoName, symbolize};
 //! use synth::{ElfBuilder, Section, Segment, Symbol};
 //!
 //! // A small ELF file: two functions of 8 bytes, then 16 bytes of code without a symbol.
@@ -25,9 +25,9 @@
 //! let image = Image::from_vec(Path::new("program"), elf.build())?;
 //!
 //! let addresses = [Svma(0x1004), Svma(0x1008), Svma(0x1010)];
-//! let request = Request { source: SymbolSource::of(&image), addresses: &addresses };
+//! let request = SymbolRequest { source: SymbolSource::of(&image), addresses: &addresses };
 //! let mut strings = Strings::default();
-//! let symbols = symbolize(&[request], &Options::default(), &mut strings);
+//! let symbols = symbolize(&[request], &SymbolizeOptions::default(), &mut strings);
 //!
 //! let name = |index: usize| {
 //!     let frame = &symbols.frames[symbols.addresses[0][index].frames.start as usize];
@@ -78,25 +78,26 @@ mod finding;
 mod go;
 mod kernel;
 mod languages;
-mod lost;
+mod lost_names;
 mod naming;
 mod observer;
 mod request;
 mod run;
-mod stored;
+mod stored_splits;
 
 pub use device::{DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols};
 pub use disassembly::{Instruction, NoInstructions, disassemble};
 pub use finding::{SymbolFinding, SymbolFindingKind};
 pub use kernel::{
-    Kallsyms, KallsymsError, KernelFile, KernelFunction, KernelListPlaces, KernelListPrefetch,
+    Kallsyms, KallsymsError, KernelFile, KernelFunction, KernelListPrefetch, KernelListSources,
     KernelNames, KernelSymbol, KernelSymbols, NoKernelNames, RecordedKernel, kernel_proofs,
 };
-pub use lost::{LostNames, LostNamesRow};
+pub use lost_names::{LostNames, LostNamesRow};
 pub use observer::{SymbolObserver, SymbolStage, SymbolTimings};
 pub use options::Demangle;
 pub use request::{
-    ANSWERS, Options, Request, ResolvedAddress, SplitFinder, SymbolSource, Symbols, WhyNoName,
+    ANSWERS, ResolvedAddress, SplitFinder, SymbolRequest, SymbolSource, SymbolizeOptions, Symbols,
+    WhyNoName,
 };
 pub use run::{prefetch, prefetch_on_pool, symbolize};
-pub use stored::StoredSplits;
+pub use stored_splits::StoredSplits;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use address::Svma;
-use budget::{Budget, Held, Memory, MemoryUse};
+use budget::{Budget, HeldMemory, MemoryBudget, MemoryUse};
 use image_store::Image;
 use options::Demangle;
 use profile::{InlineRow, StringId};
@@ -52,7 +52,7 @@ impl fmt::Debug for SymbolSource<'_> {
 
 /// Options of a run.
 #[derive(Clone, Copy, Debug)]
-pub struct Options<'o> {
+pub struct SymbolizeOptions<'o> {
     /// If true, looks up the functions that were inlined at the address.
     pub inlines: bool,
     /// If true, looks up file, line and column.
@@ -64,10 +64,10 @@ pub struct Options<'o> {
     /// Limits for each file.
     pub budget: Budget,
     /// Memory accounting; the run is cancelled if it exceeds the limit.
-    pub memory: Option<&'o Arc<Memory>>,
+    pub memory: Option<&'o Arc<MemoryBudget>>,
 }
 
-impl Options<'_> {
+impl SymbolizeOptions<'_> {
     /// Returns true if the run is cancelled.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.observer.is_some_and(SymbolObserver::is_cancelled)
@@ -75,12 +75,12 @@ impl Options<'_> {
     }
 
     /// Returns a memory account for a use, starting at 0.
-    pub(crate) fn held(&self, of: MemoryUse) -> Held {
-        self.memory.map_or(Held::NOWHERE, |memory| Held::new(memory, of))
+    pub(crate) fn held(&self, of: MemoryUse) -> HeldMemory {
+        self.memory.map_or(HeldMemory::UNCOUNTED, |memory| HeldMemory::new(memory, of))
     }
 }
 
-impl Default for Options<'_> {
+impl Default for SymbolizeOptions<'_> {
     fn default() -> Self {
         Self {
             inlines: true,
@@ -95,7 +95,7 @@ impl Default for Options<'_> {
 
 /// The addresses of one module.
 #[derive(Clone, Copy, Debug)]
-pub struct Request<'a> {
+pub struct SymbolRequest<'a> {
     /// The files to look up in.
     pub source: SymbolSource<'a>,
     /// File addresses to look up, sorted and distinct. Those of callers are already return address - 1.

@@ -8,7 +8,7 @@ use synth::{
     Branch, BranchStack, BuildIdEntry, CfiBuilder, CfiKind, CfiOps, CfiSection, Cie,
     CompressedKind, Compressor, DwarfExpr, ElfBuilder, Endian, EventAttr, Fde, Feature, MmapFile,
     PerfDataBuilder, PipeLayout, ReadValue, ReadValues, Record, SampleBuilder, SampleId,
-    SampleRegs, SampleStack, Section, Segment, StackBuilder, Symbol, SymbolPlace, UserRecord,
+    SampleRegs, SampleStack, Section, Segment, StackBuilder, Symbol, SymbolSection, UserRecord,
     UserRegs, attr_flag, branch_sample, eh_frame_hdr, elf_const, gnu_build_id_note, gnu_debuglink,
     sample_type, x86_64_reg,
 };
@@ -258,10 +258,10 @@ fn elf() -> ElfBuilder {
         symbols: vec![
             Symbol::function("outer", 0x1640, 0x10),
             Symbol { binding: elf_const::STB_LOCAL, ..Symbol::function("inner", 0x1600, 0x40) },
-            Symbol { place: SymbolPlace::Absolute, ..Symbol::function("fixed", 5, 0) },
+            Symbol { section: SymbolSection::Absolute, ..Symbol::function("fixed", 5, 0) },
         ],
         dynamic_symbols: vec![Symbol {
-            place: SymbolPlace::Undefined,
+            section: SymbolSection::Undefined,
             ..Symbol::function("puts", 0, 0)
         }],
         ..ElfBuilder::x86_64()

@@ -57,9 +57,9 @@ const FILES: usize = 2;
 const VALUES: usize = 3;
 
 /// Parts of a table that function records refer to.
-struct Parts([ByteWriter; 4]);
+struct GoTableParts([ByteWriter; 4]);
 
-impl Parts {
+impl GoTableParts {
     fn string(&mut self, part: usize, text: &str) -> u32 {
         let at = self.0[part].len() as u32;
         self.0[part].bytes(text.as_bytes()).u8(0);
@@ -103,7 +103,7 @@ impl GoTableBuilder {
     #[must_use]
     pub fn build(&self, table: u64, trees: u64) -> GoTableBytes {
         let new = || ByteWriter::new(Endian::Little);
-        let mut parts = Parts([new(), new(), new(), new()]);
+        let mut parts = GoTableParts([new(), new(), new(), new()]);
         parts.0[VALUES].u8(0);
         let (mut records, mut tree_bytes) = (new(), new());
         let word = if self.is_first() { 8 } else { 4 };
@@ -135,7 +135,7 @@ impl GoTableBuilder {
     fn record(
         &self,
         function: &GoFunctionSpec,
-        parts: &mut Parts,
+        parts: &mut GoTableParts,
         out: &mut ByteWriter,
         trees: &mut ByteWriter,
     ) {
@@ -172,7 +172,7 @@ impl GoTableBuilder {
     }
 
     /// Returns the complete table, and the offsets of its parts.
-    fn head(&self, parts: &Parts, functions: &[u8]) -> (Vec<u8>, [u64; 5]) {
+    fn head(&self, parts: &GoTableParts, functions: &[u8]) -> (Vec<u8>, [u64; 5]) {
         let mut out = ByteWriter::new(Endian::Little);
         out.u32(self.magic).bytes(&[0, 0, 1, 8]);
         out.u64(self.functions.len() as u64).u64(1);

@@ -20,10 +20,10 @@ pub use cfi::{
 };
 pub use convert::byte_swapped::big_endian_copy;
 pub use convert::containers::RecordingParts;
-pub use convert::stack_cut::cut_stacks;
-pub use convert::withheld::withhold_frames;
+pub use convert::stack_truncation::truncate_stacks;
+pub use convert::withheld_frames::withhold_frames;
 pub use elf::{
-    DynamicTables, ElfBuilder, ElfClass, HashTables, Section, Segment, Symbol, SymbolPlace,
+    DynamicTables, ElfBuilder, ElfClass, HashTables, Section, Segment, Symbol, SymbolSection,
     elf_const, gnu_build_id_note, gnu_debuglink,
 };
 pub use go::{GoFunctionSpec, GoTableBuilder, GoTableBytes};

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
-use host::{CountingAllocator, MemoryWords, limit_memory, set_memory_words, usual_memory_limit};
+use host::{CountingAllocator, MemoryWords, default_memory_limit, limit_memory, set_memory_words};
 
 use crate::args::{Cli, Command, color_in_arguments, with_suggestion};
 use crate::terminal::{NO_OUTPUT, NOT_RECORDED, choose_colors, exit_code};
@@ -37,7 +37,7 @@ const MEMORY_WORDS: MemoryWords = MemoryWords {
 #[must_use]
 pub fn by_name() -> ExitCode {
     set_memory_words(MEMORY_WORDS);
-    limit_memory(usual_memory_limit());
+    limit_memory(default_memory_limit());
     let started_as = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
     match started_as.file_name().and_then(OsStr::to_str) {
         Some("perf_to_profile") => perf_to_profile(),

@@ -16,7 +16,7 @@ pub struct Differences {
 }
 
 /// Function with its source location, in compared form: name, file, line, column.
-type Row = (Option<Vec<u8>>, Option<Vec<u8>>, u32, u32);
+type FunctionLocation = (Option<Vec<u8>>, Option<Vec<u8>>, u32, u32);
 
 /// Compares all samples: addresses, functions, source files and lines of their own frames; and processes, threads,
 /// times and weights. Frames from other samples are ignored. `raw` equals `shown`, except that names are as stated in
@@ -56,10 +56,10 @@ pub fn differences(
 }
 
 /// Process, thread and its name; time, weight and processor.
-type Facts = (i32, i32, Vec<u8>, [Option<u64>; 3]);
+type SampleFacts = (i32, i32, Vec<u8>, [Option<u64>; 3]);
 
 /// Returns the facts of a sample other than its frames.
-fn facts(profile: &Profile, sample: &SampleRow, names: Option<&Pseudonyms>) -> Option<Facts> {
+fn facts(profile: &Profile, sample: &SampleRow, names: Option<&Pseudonyms>) -> Option<SampleFacts> {
     let thread = profile.threads.get(sample.thread)?;
     let comm = profile.strings.get(thread.comm);
     let comm = names.map_or_else(|| comm.to_vec(), |names| names.task(comm));
@@ -94,7 +94,7 @@ fn rows(
     id: LocationId,
     kind: Option<ModuleKind>,
     names: Option<&Pseudonyms>,
-) -> Vec<Row> {
+) -> Vec<FunctionLocation> {
     let Some(location) = profile.locations.get(id) else { return Vec::new() };
     let mut all = inlines(profile, location).iter().map(|row| {
         let name = row.function.map(|id| profile.strings.get(id));

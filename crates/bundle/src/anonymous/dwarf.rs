@@ -51,16 +51,16 @@ const SIZE: (DwAt, DwForm) = (DW_AT_high_pc, DW_FORM_data8);
 pub(super) fn add(addresses: &[NamedAddress], file: &mut ElfFile) {
     let (Some(first), Some(last)) = (addresses.first(), addresses.last()) else { return };
     let mut lines = LineProgram::default();
-    let mut functions = Functions {
+    let mut functions = FunctionEntries {
         info: DebugInfo::new(&(Svma(first.svma)..Svma(last.svma + 1))),
         named: HashMap::new(),
     };
     for address in addresses {
         let Some(innermost) = address.functions.first() else { continue };
-        if address.functions.len() > 1 || innermost.has_place() {
+        if address.functions.len() > 1 || innermost.has_location() {
             functions.add(address, &mut lines);
         }
-        if innermost.has_place() {
+        if innermost.has_location() {
             let NamedFunction { line, column, .. } = *innermost;
             let file = file_number(&mut lines, innermost);
             let address = Svma(address.svma);
@@ -81,13 +81,13 @@ fn file_number(lines: &mut LineProgram, function: &NamedFunction) -> u64 {
 }
 
 /// Entries of `.debug_info`.
-struct Functions {
+struct FunctionEntries {
     info: DebugInfo,
     /// Offsets of the functions, by name.
     named: HashMap<Vec<u8>, u32>,
 }
 
-impl Functions {
+impl FunctionEntries {
     /// Adds the function of an address, with the functions that are inlined there.
     fn add(&mut self, address: &NamedAddress, lines: &mut LineProgram) {
         let origins: Vec<u32> = address.functions.iter().map(|it| self.named(&it.name)).collect();

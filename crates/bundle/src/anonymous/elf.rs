@@ -8,7 +8,7 @@ use elf_writer::elf::{
     ELF_NOTE_GNU, ET_DYN, Machine, NT_GNU_BUILD_ID, PF_R, PF_W, PF_X, ProgramFlags, SHF_ALLOC,
     SHF_EXECINSTR, SHT_NOBITS, SHT_NOTE, SHT_PROGBITS,
 };
-use elf_writer::{ElfFile, FileHeader, ProgramHeader, SectionHeader, Symbols, load};
+use elf_writer::{ElfFile, FileHeader, ProgramHeader, SectionHeader, SymbolWriter, load};
 use image_store::{Image, Segment};
 
 use super::dwarf;
@@ -66,8 +66,8 @@ fn offset(image: &Image, segment: &Segment) -> u64 {
 }
 
 /// Returns a symbol for each function, which ends after its last sampled address.
-fn symbols(image: &Image, addresses: &[NamedAddress]) -> Symbols {
-    let mut symbols = Symbols::default();
+fn symbols(image: &Image, addresses: &[NamedAddress]) -> SymbolWriter {
+    let mut symbols = SymbolWriter::default();
     let mut functions: Vec<(u64, &[u8], u64)> = Vec::new();
     for address in addresses {
         let (Some(start), Some(function)) = (address.start, address.functions.last()) else {

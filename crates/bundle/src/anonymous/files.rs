@@ -31,7 +31,7 @@ pub(super) struct NamedFunction {
 }
 
 impl NamedFunction {
-    pub(super) const fn has_place(&self) -> bool {
+    pub(super) const fn has_location(&self) -> bool {
         self.file.is_some()
     }
 }

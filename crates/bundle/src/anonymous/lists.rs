@@ -49,10 +49,10 @@ impl KernelList {
 /// Functions of run-time compiled code: for each process, the addresses of frames with the start and name of their
 /// function. `None` if memory was reused for another function, since a list cannot state times.
 #[derive(Debug, Default)]
-pub(super) struct ScriptLists(BTreeMap<i32, Functions>);
+pub(super) struct ScriptLists(BTreeMap<i32, ScriptFunctions>);
 
 /// Start and name of the function at an address.
-type Functions = BTreeMap<u64, Option<(u64, Vec<u8>)>>;
+type ScriptFunctions = BTreeMap<u64, Option<(u64, Vec<u8>)>>;
 
 impl ScriptLists {
     /// Adds the function of an address, at `offset` bytes from its start.
@@ -73,7 +73,7 @@ impl ScriptLists {
     }
 }
 
-fn text(addresses: &Functions) -> Vec<u8> {
+fn text(addresses: &ScriptFunctions) -> Vec<u8> {
     let mut functions: BTreeMap<(u64, &[u8]), u64> = BTreeMap::new();
     for (&address, function) in addresses {
         let Some((start, name)) = function else { continue };

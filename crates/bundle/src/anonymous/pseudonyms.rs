@@ -37,37 +37,37 @@ const KERNEL_NAMES: &[&[u8]] = &[
 /// Prefixes of memory without a file, followed by a name that a user or program chose.
 const CHOSEN: &[&[u8]] = &[b"/memfd:", b"/SYSV", b"anon_inode:", b"//", b"socket:", b"pipe:"];
 /// Prefixes that identify the kind of a mapping.
-const PLACES: &[&[u8]] = &[b"/dev/", b"/proc/"];
+const SPECIAL_FOLDERS: &[&[u8]] = &[b"/dev/", b"/proc/"];
 
 /// Names and their pseudonyms.
 pub struct Pseudonyms {
     salt: [u8; 32],
-    given: Mutex<Given>,
+    assigned: Mutex<AssignedNames>,
 }
 
 #[derive(Default)]
-struct Given {
+struct AssignedNames {
     words: HashMap<Vec<u8>, Vec<u8>>,
-    taken: HashSet<Vec<u8>>,
+    used: HashSet<Vec<u8>>,
 }
 
 impl Pseudonyms {
     /// Creates pseudonyms with a salt, which must be random and is discarded with this value.
     #[must_use]
     pub fn new(salt: [u8; 32]) -> Self {
-        Self { salt, given: Mutex::default() }
+        Self { salt, assigned: Mutex::default() }
     }
 
     /// Returns the pseudonym of a name: `x` and six hexadecimal digits.
     pub fn word(&self, name: &[u8]) -> Vec<u8> {
-        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = given.words.get(name) {
+        let mut assigned = self.assigned.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = assigned.words.get(name) {
             return known.clone();
         }
         let mut tries = (0_u64..).map(|number| self.hashed(name, number));
-        let free = tries.find(|word| !given.taken.contains(word)).unwrap_or_default();
-        given.taken.insert(free.clone());
-        given.words.insert(name.to_vec(), free.clone());
+        let free = tries.find(|word| !assigned.used.contains(word)).unwrap_or_default();
+        assigned.used.insert(free.clone());
+        assigned.words.insert(name.to_vec(), free.clone());
         free
     }
 
@@ -141,7 +141,7 @@ impl Pseudonyms {
                 return [prefix, &self.word(rest)[..]].concat();
             }
         }
-        for prefix in PLACES {
+        for prefix in SPECIAL_FOLDERS {
             if let Some(rest) = name.strip_prefix(*prefix) {
                 return [prefix, &self.source_path(rest)[..]].concat();
             }

@@ -12,7 +12,7 @@ use host::{
     Origin, Reads, RecordedFile,
 };
 
-use super::taken::Taken;
+use super::answers::JournalAnswers;
 use crate::manifest::Failure;
 
 /// Forwards to another host, and records each request with its answer.
@@ -21,23 +21,23 @@ pub struct JournalHost {
     inner: Arc<dyn Host>,
     /// Path of the recording, which is stored completely.
     recording: PathBuf,
-    notes: Mutex<Notes>,
+    notes: Mutex<JournalNotes>,
 }
 
 /// Path, and the folder that its resolution must not leave.
-pub(super) type Asked = (PathBuf, Option<PathBuf>);
+pub(super) type RequestKey = (PathBuf, Option<PathBuf>);
 
 /// Recorded requests and answers.
 #[derive(Debug, Default)]
-pub(super) struct Notes {
-    pub(super) places: BTreeMap<Asked, PlaceNotes>,
+pub(super) struct JournalNotes {
+    pub(super) paths: BTreeMap<RequestKey, PathNotes>,
     pub(super) variables: BTreeMap<String, Option<OsString>>,
     pub(super) vdso: Option<Vec<u8>>,
 }
 
 /// Recorded answers for a path.
 #[derive(Debug, Default)]
-pub(super) struct PlaceNotes {
+pub(super) struct PathNotes {
     pub(super) stat: Option<FileStat>,
     /// Openings of the path; for large files, with the ranges that were read.
     pub(super) opened: Vec<(HostFile, Option<Reads>)>,
@@ -59,11 +59,11 @@ impl JournalHost {
     ///
     /// # Errors
     /// If the files cannot be read any more.
-    pub fn finish(&self) -> io::Result<Taken> {
-        Taken::new(std::mem::take(&mut *self.notes()), &self.recording)
+    pub fn finish(&self) -> io::Result<JournalAnswers> {
+        JournalAnswers::new(std::mem::take(&mut *self.notes()), &self.recording)
     }
 
-    fn notes(&self) -> MutexGuard<'_, Notes> {
+    fn notes(&self) -> MutexGuard<'_, JournalNotes> {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -73,11 +73,11 @@ impl JournalHost {
         path: &Path,
         origin: Origin<'_>,
         answer: Result<T, HostError>,
-        note: impl FnOnce(&mut PlaceNotes, &T),
+        note: impl FnOnce(&mut PathNotes, &T),
     ) -> Result<T, HostError> {
         let mut notes = self.notes();
         let asked = (path.to_owned(), origin.root().map(Path::to_owned));
-        let place = notes.places.entry(asked).or_default();
+        let place = notes.paths.entry(asked).or_default();
         match &answer {
             Ok(value) => note(place, value),
             Err(error) => place.failure = Some(error.into()),

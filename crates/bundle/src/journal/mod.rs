@@ -1,8 +1,8 @@
 //! Recording host: each request with its answer, and the ranges of large files that were read.
 
+mod answers;
 mod host;
-mod taken;
 
+pub use self::answers::JournalAnswers;
+pub(crate) use self::answers::{JournalAnswer, JournalContent, JournalPath};
 pub use self::host::JournalHost;
-pub use self::taken::Taken;
-pub(crate) use self::taken::{TakenContent, TakenFound, TakenPlace};

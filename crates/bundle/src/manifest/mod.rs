@@ -1,7 +1,7 @@
 //! Manifest: description of a bundle, in its first entry.
 
-mod place;
-mod search;
+mod requested_path;
+mod search_options;
 mod sha256;
 
 use std::collections::BTreeMap;
@@ -12,8 +12,8 @@ pub(crate) use options::Bytes;
 use options::FileSearch;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::place::{Failure, Found, Owner, Place};
-pub(crate) use self::search::Search;
+pub(crate) use self::requested_path::{Failure, Owner, PathAnswer, RequestedPath};
+pub(crate) use self::search_options::SearchOptions;
 pub(crate) use self::sha256::{Hasher, Sha256};
 use crate::error::Error;
 
@@ -27,7 +27,7 @@ pub(crate) const VERSION: u32 = 3;
 
 /// Facts about a bundle other than the host's answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Facts {
+pub struct BundleFacts {
     /// Path of the recording.
     pub recording: PathBuf,
     /// Program that made the bundle, with its version.
@@ -54,21 +54,21 @@ pub struct Manifest {
     pub(crate) stacks: bool,
     #[serde(default)]
     pub(crate) anonymized: bool,
-    pub(crate) search: Search,
+    pub(crate) search: SearchOptions,
     pub(crate) json_sha256: Option<Sha256>,
     /// Requested environment variables.
     pub(crate) variables: BTreeMap<String, Option<Bytes>>,
     /// Index of the content that is the running kernel's vdso.
     pub(crate) vdso: Option<usize>,
     /// Remaining entries of the bundle, in order.
-    pub(crate) contents: Vec<Stored>,
+    pub(crate) contents: Vec<StoredContent>,
     /// Requested paths, sorted.
-    pub(crate) places: Vec<Place>,
+    pub(crate) places: Vec<RequestedPath>,
 }
 
 /// Stored file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Stored {
+pub(crate) struct StoredContent {
     /// Name of its entry.
     pub(crate) name: String,
     /// Size of the file in bytes, including holes.
@@ -80,9 +80,9 @@ pub(crate) struct Stored {
     pub(crate) holes: Vec<(u64, u64)>,
 }
 
-impl Stored {
+impl StoredContent {
     /// Returns the stored ranges, sorted.
-    pub(crate) fn kept(&self) -> Vec<Range<u64>> {
+    pub(crate) fn stored_ranges(&self) -> Vec<Range<u64>> {
         let ends = self.holes.iter().map(|hole| hole.0).chain(std::iter::once(self.size));
         let starts = std::iter::once(0).chain(self.holes.iter().map(|hole| hole.1));
         starts.zip(ends).map(|(start, end)| start..end).filter(|it| !it.is_empty()).collect()
@@ -92,8 +92,8 @@ impl Stored {
 impl Manifest {
     /// Returns the facts about the bundle.
     #[must_use]
-    pub fn facts(&self) -> Facts {
-        Facts {
+    pub fn facts(&self) -> BundleFacts {
+        BundleFacts {
             recording: self.recording.to_path(),
             tool: self.tool.clone(),
             search: self.search.0.clone(),
@@ -121,7 +121,7 @@ impl Manifest {
         }
         let Head { format, version } = serde_json::from_slice(json)?;
         if format != FORMAT {
-            return Err(Error::wrong(format!("its format is not {FORMAT}")));
+            return Err(Error::invalid(format!("its format is not {FORMAT}")));
         }
         if !(1..=VERSION).contains(&version) {
             return Err(Error::Version { found: version, known: VERSION });
@@ -138,26 +138,28 @@ impl Manifest {
         const MOST_NAMED: usize = 256;
         let n_holes: usize = self.contents.iter().map(|stored| stored.holes.len()).sum();
         if n_holes > MOST_HOLES {
-            return Err(Error::wrong(format!("its files have more than {MOST_HOLES} holes")));
+            return Err(Error::invalid(format!("its files have more than {MOST_HOLES} holes")));
         }
         if self.search.named() > MOST_NAMED {
-            return Err(Error::wrong(format!("it names more than {MOST_NAMED} folders and files")));
+            return Err(Error::invalid(format!(
+                "it names more than {MOST_NAMED} folders and files"
+            )));
         }
-        for Stored { name, size, holes, .. } in &self.contents {
+        for StoredContent { name, size, holes, .. } in &self.contents {
             if !is_name(name) {
-                return Err(Error::wrong(format!("{name:?} is no name of an entry")));
+                return Err(Error::invalid(format!("{name:?} is no name of an entry")));
             }
             let mut last = 0;
             for &(from, to) in holes {
                 if from < last || to <= from || to > *size {
-                    return Err(Error::wrong(format!("the holes of {name} are out of order")));
+                    return Err(Error::invalid(format!("the holes of {name} are out of order")));
                 }
                 last = to;
             }
         }
-        let mut used = self.places.iter().filter_map(Place::content).chain(self.vdso);
+        let mut used = self.places.iter().filter_map(RequestedPath::content).chain(self.vdso);
         if used.any(|content| content >= self.contents.len()) {
-            return Err(Error::wrong("it has no such content"));
+            return Err(Error::invalid("it has no such content"));
         }
         Ok(())
     }
@@ -193,11 +195,11 @@ mod tests {
     #[test]
     fn what_is_kept_is_between_the_holes() {
         let sha256 = Sha256([0; 32]);
-        let stored = |size, holes| Stored { name: "x".to_owned(), size, sha256, holes };
-        assert_eq!(stored(9, vec![]).kept(), std::slice::from_ref(&(0..9)));
-        assert_eq!(stored(9, vec![(0, 2), (4, 5)]).kept(), [2..4, 5..9]);
-        assert_eq!(stored(9, vec![(0, 9)]).kept(), []);
-        assert_eq!(stored(0, vec![]).kept(), []);
+        let stored = |size, holes| StoredContent { name: "x".to_owned(), size, sha256, holes };
+        assert_eq!(stored(9, vec![]).stored_ranges(), std::slice::from_ref(&(0..9)));
+        assert_eq!(stored(9, vec![(0, 2), (4, 5)]).stored_ranges(), [2..4, 5..9]);
+        assert_eq!(stored(9, vec![(0, 9)]).stored_ranges(), []);
+        assert_eq!(stored(0, vec![]).stored_ranges(), []);
     }
 
     #[test]

@@ -7,24 +7,25 @@ use host::{CountedBytes, NewContent, Reads};
 
 use super::BundleContent;
 use crate::error::Error;
-use crate::manifest::{Hasher, Stored};
+use crate::manifest::{Hasher, StoredContent};
 
 /// Reads a stored file. Memory is allocated for the stored ranges only, as they arrive.
 pub(super) fn read_content(
     entry: &mut tar::Entry<'_, impl Read>,
-    stored: &Stored,
+    stored: &StoredContent,
 ) -> Result<BundleContent, Error> {
     let differs = |what| Error::Content { name: stored.name.clone(), what };
     if entry.size() != stored.size {
         return Err(differs("its size"));
     }
     let size = address(stored.size).ok_or_else(|| differs("its size"))?;
-    let kept = stored.kept().iter().fold(0, |sum: u64, it| sum.saturating_add(it.end - it.start));
+    let kept =
+        stored.stored_ranges().iter().fold(0, |sum: u64, it| sum.saturating_add(it.end - it.start));
     let counted = CountedBytes::new(kept);
     let mut new = NewContent::new(size)?;
     let mut hasher = Hasher::default();
     let mut at = 0;
-    for Range { start, end } in stored.kept() {
+    for Range { start, end } in stored.stored_ranges() {
         skip(entry, start - at)?;
         let part = address(start).zip(address(end)).and_then(|(start, end)| new.part(start..end));
         let part = part.ok_or_else(|| differs("its size"))?;

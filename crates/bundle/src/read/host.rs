@@ -12,13 +12,13 @@ use host::{
     RecordedFile,
 };
 
-use crate::manifest::{Bytes, Found, Manifest, Place};
+use crate::manifest::{Bytes, Manifest, PathAnswer, RequestedPath};
 
 /// Host that answers from a bundle alone.
 #[derive(Debug)]
 pub struct BundleHost {
     /// By path, and by the folder that its resolution must not leave.
-    places: HashMap<Bytes, HashMap<Option<Bytes>, Place>>,
+    places: HashMap<Bytes, HashMap<Option<Bytes>, RequestedPath>>,
     variables: HashMap<String, Option<OsString>>,
     vdso: Option<Vec<u8>>,
     contents: Vec<BundleContent>,
@@ -43,7 +43,7 @@ impl BundleHost {
         let vdso = manifest.vdso.and_then(|at| contents.get(at));
         let vdso = vdso.map(|content| content.bytes.to_vec());
         let mut paths = vec![PathBuf::new(); contents.len()];
-        let mut places: HashMap<Bytes, HashMap<Option<Bytes>, Place>> = HashMap::new();
+        let mut places: HashMap<Bytes, HashMap<Option<Bytes>, RequestedPath>> = HashMap::new();
         for place in &manifest.places {
             if let Some(path) = place.content().and_then(|at| paths.get_mut(at)) {
                 *path = place.path.to_path();
@@ -66,7 +66,7 @@ impl BundleHost {
     }
 
     /// Returns the answer for a place.
-    fn place(&self, path: &Path, origin: Origin<'_>) -> Result<&Place, HostError> {
+    fn place(&self, path: &Path, origin: Origin<'_>) -> Result<&RequestedPath, HostError> {
         let root = origin.root().map(Bytes::of_path);
         let places = self.places.get(&Bytes::of_path(path));
         let known = places.and_then(|it| it.get(&root));
@@ -88,25 +88,25 @@ impl BundleHost {
     ) -> Result<(FileStamp, Option<FileOwner>, &Content), HostError> {
         let place = self.place(path, origin)?;
         match &place.found {
-            Found::File { content, owner, .. } => {
+            PathAnswer::File { content, owner, .. } => {
                 let content = content.and_then(|at| self.contents.get(at));
                 let content = content.ok_or_else(|| self.unknown(path))?;
                 let stamp = stamp(&place.found).unwrap_or_default();
                 Ok((stamp, owner.map(Into::into), &content.bytes))
             }
-            Found::Other { .. } => Err(HostError::NotRegular { path: path.to_owned() }),
-            Found::Failed { why } => Err(why.error(path)),
+            PathAnswer::Other { .. } => Err(HostError::NotRegular { path: path.to_owned() }),
+            PathAnswer::Failed { why } => Err(why.error(path)),
         }
     }
 }
 
 /// Returns the stamp of a file; its device number does not refer to this host.
-fn stamp(found: &Found) -> Option<FileStamp> {
+fn stamp(found: &PathAnswer) -> Option<FileStamp> {
     match *found {
-        Found::File { device, inode, size, modified, .. } => {
+        PathAnswer::File { device, inode, size, modified, .. } => {
             Some(FileStamp { device, inode, size, modified: modified.into() })
         }
-        Found::Other { .. } | Found::Failed { .. } => None,
+        PathAnswer::Other { .. } | PathAnswer::Failed { .. } => None,
     }
 }
 
@@ -131,14 +131,14 @@ impl Host for BundleHost {
 
     fn stat(&self, path: &Path, origin: Origin<'_>) -> Result<FileStat, HostError> {
         match &self.place(path, origin)?.found {
-            found @ Found::File { .. } => {
+            found @ PathAnswer::File { .. } => {
                 let stamp = stamp(found).unwrap_or_default();
                 Ok(FileStat { kind: FileKind::Regular, stamp })
             }
-            Found::Other { kind } => {
+            PathAnswer::Other { kind } => {
                 Ok(FileStat { kind: (*kind).into(), stamp: FileStamp::default() })
             }
-            Found::Failed { why } => Err(why.error(path)),
+            PathAnswer::Failed { why } => Err(why.error(path)),
         }
     }
 
@@ -146,7 +146,7 @@ impl Host for BundleHost {
         let place = self.place(path, origin)?;
         match (place.recorded, &place.found) {
             (Some(recorded), _) => Ok(recorded.into()),
-            (None, Found::Failed { why }) => Err(why.error(path)),
+            (None, PathAnswer::Failed { why }) => Err(why.error(path)),
             (None, _) => Err(self.unknown(path)),
         }
     }
@@ -155,7 +155,7 @@ impl Host for BundleHost {
         let place = self.place(path, origin)?;
         match (&place.entries, &place.found) {
             (Some(entries), _) => Ok(entries.iter().map(Into::into).collect()),
-            (None, Found::Failed { why }) => Err(why.error(path)),
+            (None, PathAnswer::Failed { why }) => Err(why.error(path)),
             (None, _) => Err(self.unknown(path)),
         }
     }

@@ -80,7 +80,7 @@ impl Bundle {
             .take(allowance.left().saturating_add(most_of_manifest));
         let mut archive = tar::Archive::new(stream);
         let mut entries = archive.entries()?;
-        let mut first = entries.next().ok_or_else(|| cut(NAME))??;
+        let mut first = entries.next().ok_or_else(|| truncated(NAME))??;
         expect_entry(&first, NAME)?;
         if first.size() > most_of_manifest {
             let resource = Resource::ManifestBytes;
@@ -89,23 +89,25 @@ impl Bundle {
         let mut json = Vec::new();
         first.read_to_end(&mut json)?;
         let shape =
-            JsonShape::of(&json, DEEPEST).map_err(|error| Error::wrong(error.to_string()))?;
+            JsonShape::of(&json, DEEPEST).map_err(|error| Error::invalid(error.to_string()))?;
         budget.allowance(Resource::ManifestValues, bytes.len() as u64).take(shape.values)?;
         let manifest = Manifest::parse(&json)?;
         drop(json);
         let mut in_all = 0_u64;
         for stored in &manifest.contents {
-            let kept =
-                stored.kept().iter().fold(0_u64, |sum, it| sum.saturating_add(it.end - it.start));
+            let kept = stored
+                .stored_ranges()
+                .iter()
+                .fold(0_u64, |sum, it| sum.saturating_add(it.end - it.start));
             allowance.take(kept)?;
             in_all = in_all.saturating_add(stored.size);
         }
         if in_all > MOST_IN_ALL {
-            return Err(Error::wrong(format!("its files have more than {MOST_IN_ALL} bytes")));
+            return Err(Error::invalid(format!("its files have more than {MOST_IN_ALL} bytes")));
         }
         let mut contents = Vec::new();
         for stored in &manifest.contents {
-            let mut entry = entries.next().ok_or_else(|| cut(&stored.name))??;
+            let mut entry = entries.next().ok_or_else(|| truncated(&stored.name))??;
             expect_entry(&entry, &stored.name)?;
             contents.push(read_content(&mut entry, stored)?);
         }
@@ -138,7 +140,7 @@ impl Bundle {
 }
 
 /// Returns the error for a missing entry.
-fn cut(name: &str) -> Error {
+fn truncated(name: &str) -> Error {
     Error::Entry { found: "that is its end".to_owned(), expected: name.to_owned() }
 }
 

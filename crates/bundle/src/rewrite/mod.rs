@@ -25,7 +25,7 @@ use crate::anonymous::Pseudonyms;
 pub struct Rewriter<'n> {
     names: Option<&'n Pseudonyms>,
     data: Vec<u8>,
-    left_out: BTreeMap<String, u64>,
+    omitted: BTreeMap<String, u64>,
     /// True if the records come from one file; rounds of the files of a directory are not valid in one file.
     one_file: bool,
 }
@@ -53,7 +53,7 @@ impl<'n> Rewriter<'n> {
     /// without unknown names is copied.
     #[must_use]
     pub const fn new(names: Option<&'n Pseudonyms>, one_file: bool) -> Self {
-        Self { names, data: Vec::new(), left_out: BTreeMap::new(), one_file }
+        Self { names, data: Vec::new(), omitted: BTreeMap::new(), one_file }
     }
 
     /// Adds a record. `chain` is the user part of a sample's callchain, which replaces its stack: the address of the
@@ -99,14 +99,14 @@ impl<'n> Rewriter<'n> {
             Some(bytes) => self.data.extend(bytes.ok_or_else(damaged)?),
             // Records of the recorder repeat facts of the header, or are not needed for reading the recording.
             None if is_of_recorder(kind) => {}
-            None => *self.left_out.entry(kind.to_string()).or_default() += 1,
+            None => *self.omitted.entry(kind.to_string()).or_default() += 1,
         }
         Ok(())
     }
 
     /// Returns the kinds of omitted records, with their counts.
-    pub fn left_out(&self) -> impl Iterator<Item = (&str, u64)> {
-        self.left_out.iter().map(|(kind, &count)| (kind.as_str(), count))
+    pub fn omitted(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.omitted.iter().map(|(kind, &count)| (kind.as_str(), count))
     }
 
     /// Returns the recording.

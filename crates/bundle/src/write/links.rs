@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 
 use hashbrown::HashMap;
 
-use crate::journal::{Taken, TakenFound};
-use crate::manifest::{Facts, Stored};
-use crate::recorded::Recorded;
+use crate::journal::{JournalAnswer, JournalAnswers};
+use crate::manifest::{BundleFacts, StoredContent};
+use crate::recorded_files::RecordedFiles;
 
 /// Maximum length of a link's name in bytes. Source: `PATH_MAX` of Linux is 4096, including the folder of the unpacked
 /// bundle.
@@ -29,13 +29,13 @@ pub(super) struct Links(BTreeMap<Vec<u8>, usize>);
 impl Links {
     /// Returns the links to the contents of a bundle. If files share a name, the first one gets it.
     pub(super) fn of(
-        taken: &Taken,
-        contents: &[Stored],
-        facts: &Facts,
-        recorded: &Recorded,
+        journal: &JournalAnswers,
+        contents: &[StoredContent],
+        facts: &BundleFacts,
+        recorded: &RecordedFiles,
     ) -> Self {
         let mut links = Self::default();
-        let places = Places::new(taken, facts);
+        let places = ContentPaths::new(journal, facts);
         // By build-id, which is part of the entry's name.
         let id_of = |at: usize, what: &str| {
             contents.get(at)?.name.strip_prefix(".build-id/")?.strip_suffix(what)
@@ -102,8 +102,8 @@ fn is_plain(path: &[u8]) -> bool {
 }
 
 /// Paths with content.
-struct Places<'t> {
-    taken: &'t Taken,
+struct ContentPaths<'t> {
+    journal: &'t JournalAnswers,
     by_path: HashMap<&'t Path, usize>,
     /// Path of the recording, which has its own entry name.
     recording: &'t Path,
@@ -113,14 +113,14 @@ struct Places<'t> {
     named_list: Option<&'t Path>,
 }
 
-impl<'t> Places<'t> {
-    fn new(taken: &'t Taken, facts: &'t Facts) -> Self {
-        let by_path = taken.places.iter().filter_map(|place| match place.found {
-            TakenFound::File { content, .. } => Some((&*place.path, content?)),
-            TakenFound::Other(_) | TakenFound::Failed(_) => None,
+impl<'t> ContentPaths<'t> {
+    fn new(journal: &'t JournalAnswers, facts: &'t BundleFacts) -> Self {
+        let by_path = journal.paths.iter().filter_map(|place| match place.found {
+            JournalAnswer::File { content, .. } => Some((&*place.path, content?)),
+            JournalAnswer::Other(_) | JournalAnswer::Failed(_) => None,
         });
         Self {
-            taken,
+            journal,
             by_path: by_path.collect(),
             recording: &facts.recording,
             sysroots: &facts.search.sysroots,
@@ -130,7 +130,7 @@ impl<'t> Places<'t> {
 
     /// Returns the files by their paths on the recorded host.
     fn on_machine(&self) -> impl Iterator<Item = (PathBuf, usize)> {
-        self.taken.places.iter().filter_map(|place| {
+        self.journal.paths.iter().filter_map(|place| {
             if place.path.starts_with(self.recording) {
                 return None;
             }
@@ -151,7 +151,7 @@ impl<'t> Places<'t> {
     fn kernel_list(&self) -> Option<usize> {
         let named = self.named_list.and_then(|path| self.by_path.get(path));
         let kept = || {
-            let mut places = self.taken.places.iter().map(|place| &*place.path);
+            let mut places = self.journal.paths.iter().map(|place| &*place.path);
             let is_list = |path: &Path| {
                 path.ends_with("kcore_dir/kallsyms")
                     || path.components().any(|part| part.as_os_str() == "[kernel.kallsyms]")

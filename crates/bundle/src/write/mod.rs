@@ -15,17 +15,18 @@ use host::FileStamp;
 
 use self::entry::{append, append_link};
 use self::links::Links;
-use self::names::Names;
+use self::names::UsedNames;
 use self::thin::{FEWEST, holes, most_holes};
-use crate::journal::{Taken, TakenContent, TakenFound, TakenPlace};
+use crate::journal::{JournalAnswer, JournalAnswers, JournalContent, JournalPath};
 use crate::manifest::{
-    Bytes, FORMAT, Facts, Found, Hasher, Manifest, NAME, Place, Search, Sha256, Stored, VERSION,
+    BundleFacts, Bytes, FORMAT, Hasher, Manifest, NAME, PathAnswer, RequestedPath, SearchOptions,
+    Sha256, StoredContent, VERSION,
 };
-use crate::recorded::Recorded;
+use crate::recorded_files::RecordedFiles;
 
 /// Selection of file contents for a bundle.
 #[derive(Clone, Debug)]
-pub enum Keep {
+pub enum ContentSelection {
     /// Complete files.
     Whole,
     /// The ranges that were read, and those that other readers need; complete files at these paths.
@@ -54,29 +55,33 @@ const LEVEL: i32 = 9;
 /// # Errors
 /// If it cannot be written.
 pub fn write(
-    taken: &Taken,
-    facts: &Facts,
-    recorded: &Recorded,
-    keep: &Keep,
+    journal: &JournalAnswers,
+    facts: &BundleFacts,
+    recorded: &RecordedFiles,
+    selection: &ContentSelection,
     out: impl Write,
 ) -> io::Result<Written> {
-    let contents = stored(taken, &facts.recording, keep);
+    let contents = stored(journal, &facts.recording, selection);
     let written = Written {
         files: contents.len(),
-        whole: taken.whole_bytes(),
-        kept: contents.iter().flat_map(Stored::kept).map(|it| it.end - it.start).sum(),
+        whole: journal.whole_bytes(),
+        kept: contents
+            .iter()
+            .flat_map(StoredContent::stored_ranges)
+            .map(|it| it.end - it.start)
+            .sum(),
     };
-    let manifest = manifest(taken, facts, keep, contents);
+    let manifest = manifest(journal, facts, selection, contents);
     let mut compressed = zstd::stream::write::Encoder::new(out, LEVEL)?;
     compressed.include_checksum(true)?;
     let mut archive = tar::Builder::new(compressed);
     let mut json = serde_json::to_vec_pretty(&manifest)?;
     json.push(b'\n');
     append(&mut archive, NAME, &json, &[])?;
-    for (stored, content) in manifest.contents.iter().zip(&taken.contents) {
+    for (stored, content) in manifest.contents.iter().zip(&journal.contents) {
         append(&mut archive, &stored.name, &content.bytes, &stored.holes)?;
     }
-    for (name, content) in Links::of(taken, &manifest.contents, facts, recorded).iter() {
+    for (name, content) in Links::of(journal, &manifest.contents, facts, recorded).iter() {
         let Some(stored) = manifest.contents.get(content) else { continue };
         append_link(&mut archive, name, &stored.name)?;
     }
@@ -85,35 +90,45 @@ pub fn write(
 }
 
 /// Returns the manifest.
-fn manifest(taken: &Taken, facts: &Facts, keep: &Keep, contents: Vec<Stored>) -> Manifest {
+fn manifest(
+    journal: &JournalAnswers,
+    facts: &BundleFacts,
+    selection: &ContentSelection,
+    contents: Vec<StoredContent>,
+) -> Manifest {
     Manifest {
         format: FORMAT.to_owned(),
         version: VERSION,
         tool: facts.tool.clone(),
         recording: Bytes::of_path(&facts.recording),
-        kept: if matches!(keep, Keep::Whole) { "whole" } else { "needed" }.to_owned(),
+        kept: if matches!(selection, ContentSelection::Whole) { "whole" } else { "needed" }
+            .to_owned(),
         stacks: facts.stacks,
         anonymized: facts.anonymized,
-        search: Search(facts.search.clone()),
+        search: SearchOptions(facts.search.clone()),
         json_sha256: facts.json_sha256.map(Sha256),
-        variables: taken
+        variables: journal
             .variables
             .iter()
             .map(|(name, value)| (name.clone(), value.as_deref().map(Bytes::of_os)))
             .collect(),
-        vdso: taken.vdso,
+        vdso: journal.vdso,
         contents,
-        places: places(&taken.places),
+        places: places(&journal.paths),
     }
 }
 
 /// Returns the contents in stored form.
-fn stored(taken: &Taken, recording: &Path, keep: &Keep) -> Vec<Stored> {
-    let whole = |content: &TakenContent| match keep {
-        Keep::Whole => true,
-        Keep::Needed { whole } => whole.contains(&content.path),
+fn stored(
+    journal: &JournalAnswers,
+    recording: &Path,
+    selection: &ContentSelection,
+) -> Vec<StoredContent> {
+    let whole = |content: &JournalContent| match selection {
+        ContentSelection::Whole => true,
+        ContentSelection::Needed { whole } => whole.contains(&content.path),
     };
-    let needed: Vec<Option<Vec<Range<u64>>>> = taken
+    let needed: Vec<Option<Vec<Range<u64>>>> = journal
         .contents
         .iter()
         .map(|content| if whole(content) { None } else { thin::needed(content) })
@@ -121,24 +136,24 @@ fn stored(taken: &Taken, recording: &Path, keep: &Keep) -> Vec<Stored> {
     let mut smallest = FEWEST;
     let mut left_out: Vec<Vec<(u64, u64)>>;
     loop {
-        let of = |(content, needed): (&TakenContent, &Option<Vec<Range<u64>>>)| {
+        let of = |(content, needed): (&JournalContent, &Option<Vec<Range<u64>>>)| {
             let needed = needed.as_ref()?;
             Some(holes(content.bytes.len() as u64, needed, smallest))
         };
         left_out =
-            taken.contents.iter().zip(&needed).map(|it| of(it).unwrap_or_default()).collect();
+            journal.contents.iter().zip(&needed).map(|it| of(it).unwrap_or_default()).collect();
         if left_out.iter().map(Vec::len).sum::<usize>() <= most_holes() {
             break;
         }
         smallest *= 2;
     }
-    let mut names = Names::default();
-    let contents = taken.contents.iter().zip(left_out);
+    let mut names = UsedNames::default();
+    let contents = journal.contents.iter().zip(left_out);
     let stored = contents.map(|(content, holes)| {
         let size = content.bytes.len() as u64;
         let name = String::new();
-        let mut stored = Stored { name, size, sha256: Sha256([0; 32]), holes };
-        stored.sha256 = hash(&content.bytes, &stored.kept());
+        let mut stored = StoredContent { name, size, sha256: Sha256([0; 32]), holes };
+        stored.sha256 = hash(&content.bytes, &stored.stored_ranges());
         let part = content.path.strip_prefix(recording).ok();
         let of_recording = part.and_then(|rest| names.of_recording(rest));
         stored.name = of_recording.unwrap_or_else(|| names.of_file(content, stored.sha256));
@@ -163,7 +178,7 @@ fn slice<'b>(bytes: &'b [u8], part: &Range<u64>) -> &'b [u8] {
 }
 
 /// Returns the places for the manifest. Devices are numbered in their order.
-fn places(taken: &[TakenPlace]) -> Vec<Place> {
+fn places(journal: &[JournalPath]) -> Vec<RequestedPath> {
     let mut devices: HashMap<u64, u64> = HashMap::new();
     let mut unasked = 0;
     let mut which = |stamp: FileStamp| {
@@ -175,20 +190,20 @@ fn places(taken: &[TakenPlace]) -> Vec<Place> {
         }
         (*devices.entry(stamp.device).or_insert(next), stamp.inode)
     };
-    let place = |place: &TakenPlace| Place {
+    let place = |place: &JournalPath| RequestedPath {
         path: Bytes::of_path(&place.path),
         root: place.root.as_deref().map(Path::as_os_str).map(Bytes::of_os),
         found: match &place.found {
-            &TakenFound::File { stamp, owner, content } => {
+            &JournalAnswer::File { stamp, owner, content } => {
                 let ((device, inode), size) = (which(stamp), stamp.size);
                 let modified = i64::try_from(stamp.modified).unwrap_or(i64::MAX);
-                Found::File { device, inode, size, modified, owner, content }
+                PathAnswer::File { device, inode, size, modified, owner, content }
             }
-            TakenFound::Other(kind) => Found::Other { kind: (*kind).into() },
-            TakenFound::Failed(why) => Found::Failed { why: why.clone() },
+            JournalAnswer::Other(kind) => PathAnswer::Other { kind: (*kind).into() },
+            JournalAnswer::Failed(why) => PathAnswer::Failed { why: why.clone() },
         },
         entries: place.entries.as_ref().map(|it| it.iter().map(Into::into).collect()),
         recorded: place.recorded.map(Into::into),
     };
-    taken.iter().map(place).collect()
+    journal.iter().map(place).collect()
 }

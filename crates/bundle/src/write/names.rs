@@ -5,7 +5,7 @@ use std::path::Path;
 use hashbrown::HashSet;
 use image_store::Image;
 
-use crate::journal::TakenContent;
+use crate::journal::JournalContent;
 use crate::manifest::{Sha256, is_name};
 
 /// Name of the recording.
@@ -13,9 +13,9 @@ const RECORDING: &str = "perf.data";
 
 /// Names in use.
 #[derive(Default)]
-pub(super) struct Names(HashSet<String>);
+pub(super) struct UsedNames(HashSet<String>);
 
-impl Names {
+impl UsedNames {
     /// Returns the name of the recording's entry, or of a file in it.
     pub(super) fn of_recording(&mut self, rest: &Path) -> Option<String> {
         let rest = rest.to_str()?;
@@ -26,7 +26,7 @@ impl Names {
 
     /// Returns a name for a file. Source: `dso__build_id_filename` in `tools/perf/util/build-id.c`:
     /// `.build-id/ab/cdef…/elf` below the cache, `debug` for separate debug files, `vdso`.
-    pub(super) fn of_file(&mut self, content: &TakenContent, sha256: Sha256) -> String {
+    pub(super) fn of_file(&mut self, content: &JournalContent, sha256: Sha256) -> String {
         let by_id = by_build_id(content).filter(|name| self.0.insert(name.clone()));
         by_id.unwrap_or_else(|| self.unlike(&format!("files/{}", String::from(sha256))))
     }
@@ -40,7 +40,7 @@ impl Names {
     }
 }
 
-fn by_build_id(content: &TakenContent) -> Option<String> {
+fn by_build_id(content: &JournalContent) -> Option<String> {
     let image = Image::from_content(&content.path, content.bytes.clone()).ok()?;
     let id = image.build_id()?.to_string();
     // Shorter build-ids do not occur in practice.

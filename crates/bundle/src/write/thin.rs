@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use image_store::{Image, Section};
 
-use crate::journal::TakenContent;
+use crate::journal::JournalContent;
 
 /// Alignment of holes: the page size of most hosts that may map the bundle's files.
 const PAGE: u64 = 4096;
@@ -56,7 +56,7 @@ const STRINGS: &[&[u8]] = &[b".debug_str", b".debug_line_str"];
 const MOST_STRINGS: u64 = 32 << 20;
 
 /// Returns the needed ranges of a file, unsorted; `None` for the complete file.
-pub(super) fn needed(content: &TakenContent) -> Option<Vec<Range<u64>>> {
+pub(super) fn needed(content: &JournalContent) -> Option<Vec<Range<u64>>> {
     let mut needed = content.reads.clone()?;
     let size = content.bytes.len() as u64;
     // The headers of the file and of its segments are at its start, those of its sections mostly at its end.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use budget::Budget;
-use bundle::{Bundle, Facts, JournalHost, Keep, Recorded, is_bundle};
+use bundle::{Bundle, BundleFacts, ContentSelection, JournalHost, RecordedFiles, is_bundle};
 use host::{Host as _, MemoryHost, Origin};
 use serde_json::{Value, json};
 
@@ -21,10 +21,11 @@ fn good() -> Vec<u8> {
     for path in ["perf.data", "/bin/app"] {
         journal.open(Path::new(path), Origin::User).expect("a file");
     }
-    let facts = Facts { recording: "perf.data".into(), ..Facts::default() };
+    let facts = BundleFacts { recording: "perf.data".into(), ..BundleFacts::default() };
     let mut packed = Vec::new();
     let taken = journal.finish().expect("files");
-    bundle::write(&taken, &facts, &Recorded::default(), &Keep::Whole, &mut packed).expect("memory");
+    bundle::write(&taken, &facts, &RecordedFiles::default(), &ContentSelection::Whole, &mut packed)
+        .expect("memory");
     packed
 }
 

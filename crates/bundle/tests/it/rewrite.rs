@@ -67,7 +67,7 @@ fn rewritten(recording: Vec<u8>, names: Option<&Pseudonyms>) -> Vec<u8> {
         rewriter.take_in(head, record, &[0x40_1000, 0x40_2001]).expect("a record");
         ControlFlow::Continue(())
     });
-    assert_eq!(rewriter.left_out().count(), 0);
+    assert_eq!(rewriter.omitted().count(), 0);
     rewriter.finish(&visited.expect("a recording").head).expect("events")
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use budget::Budget;
-use bundle::{Bundle, Facts, JournalHost, Keep, Recorded, is_bundle};
+use bundle::{Bundle, BundleFacts, ContentSelection, JournalHost, RecordedFiles, is_bundle};
 use host::{
     FileKind, FileOwner, Host, HostError, HostFinding, MemoryHost, Origin, RealHost, ScratchDir,
 };
@@ -17,13 +17,13 @@ fn root() -> Origin<'static> {
     Origin::Recording { root: Path::new("/") }
 }
 
-fn bundle(journal: &JournalHost, keep: &Keep) -> Bundle {
-    let facts = Facts { recording: "perf.data".into(), ..Facts::default() };
+fn bundle(journal: &JournalHost, keep: &ContentSelection) -> Bundle {
+    let facts = BundleFacts { recording: "perf.data".into(), ..BundleFacts::default() };
     let mut packed = Vec::new();
     bundle::write(
         &journal.finish().expect("files"),
         &facts,
-        &Recorded::default(),
+        &RecordedFiles::default(),
         keep,
         &mut packed,
     )
@@ -68,7 +68,7 @@ fn every_answer_comes_back() {
     };
     let (there, again) = (ask(&*journal), ask(&*journal));
     assert_eq!(there, again);
-    let bundle = bundle(&journal, &Keep::Whole);
+    let bundle = bundle(&journal, &ContentSelection::Whole);
     assert_eq!(ask(&**bundle.host()), there);
     assert_eq!(bundle.host().findings(), []);
     assert_eq!(bundle.manifest().facts().recording, Path::new("perf.data"));
@@ -81,7 +81,7 @@ fn what_nobody_asked_for_is_a_finding() {
     let journal = JournalHost::new(Arc::new(machine), Path::new("perf.data"));
     let path = Path::new("/lib/a.so");
     assert!(journal.is_file(path, root()));
-    let bundle = bundle(&journal, &Keep::Whole);
+    let bundle = bundle(&journal, &ContentSelection::Whole);
     let host = bundle.host();
     // Its bytes were not requested, nor was it requested in another folder.
     assert!(host.is_file(path, root()) && host.findings().is_empty());
@@ -106,7 +106,7 @@ fn a_store_that_nobody_asked_is_none() {
         if let Some(store) = &asked {
             assert!(!journal.is_file(&store.join("elf"), Origin::Stored { root: store }));
         }
-        let bundle = bundle(&journal, &Keep::Whole);
+        let bundle = bundle(&journal, &ContentSelection::Whole);
         let host = bundle.host();
         assert_eq!(host.file_store(), asked);
         assert_eq!(asked.is_some_and(|it| it == store), asks);
@@ -130,7 +130,7 @@ fn parts_that_nobody_read_are_holes() {
     };
     assert_eq!((read(&*journal, 1 << 20), read(&*journal, 3 << 20)), (7, 7));
     assert_eq!(journal.open(&small, Origin::User).expect("a file").content[0], 5);
-    let needed = bundle(&journal, &Keep::Needed { whole: BTreeSet::new() });
+    let needed = bundle(&journal, &ContentSelection::Needed { whole: BTreeSet::new() });
     let host = needed.host();
     assert_eq!((read(&**host, 1 << 20), read(&**host, 3 << 20)), (7, 7));
     // The first and the last page are always stored.
@@ -142,7 +142,8 @@ fn parts_that_nobody_read_are_holes() {
     assert_eq!(host.findings(), [HostFinding::Hole { path: path.clone() }]);
     // Stored completely instead.
     assert_eq!(read(&*journal, 1 << 20), 7);
-    let whole = bundle(&journal, &Keep::Needed { whole: BTreeSet::from([path.clone()]) });
+    let whole =
+        bundle(&journal, &ContentSelection::Needed { whole: BTreeSet::from([path.clone()]) });
     assert_eq!(read(&**whole.host(), 2 << 20), 7);
     assert_eq!(whole.host().findings(), []);
 }
@@ -160,16 +161,20 @@ fn failures_of_the_system_keep_their_number() {
     let there = code(&*journal);
     assert!(there.is_some());
     assert_eq!(journal.stat(dir.path(), Origin::User).expect("a folder").kind, FileKind::Directory);
-    let bundle = bundle(&journal, &Keep::Whole);
+    let bundle = bundle(&journal, &ContentSelection::Whole);
     assert_eq!(code(&**bundle.host()), there);
     assert!(bundle.host().is_dir(dir.path(), Origin::User));
 }
 
 /// Returns the links at the end of a bundle: the name of each, and its target entry.
-fn links(journal: &JournalHost, facts: &Facts, recorded: &Recorded) -> Vec<(String, String)> {
+fn links(
+    journal: &JournalHost,
+    facts: &BundleFacts,
+    recorded: &RecordedFiles,
+) -> Vec<(String, String)> {
     let mut packed = Vec::new();
     let taken = journal.finish().expect("files");
-    bundle::write(&taken, facts, recorded, &Keep::Whole, &mut packed).expect("memory");
+    bundle::write(&taken, facts, recorded, &ContentSelection::Whole, &mut packed).expect("memory");
     assert!(Bundle::read(&packed, &Budget::default()).is_ok());
     let tar = zstd::stream::decode_all(&*packed).expect("zstd");
     let mut archive = tar::Archive::new(&*tar);
@@ -202,13 +207,13 @@ fn others_find_files_by_the_names_that_the_recording_has() {
     ask("/store/[kernel.kallsyms]/abcd/kallsyms", Origin::Stored { root: Path::new("/store") });
     ask(&long, root());
     ask("/tmp/perf-7.map", root());
-    let facts = Facts {
+    let facts = BundleFacts {
         recording: "/r/perf.data".into(),
         search: FileSearch { sysroots: vec!["/sys".into()], ..FileSearch::default() },
-        ..Facts::default()
+        ..BundleFacts::default()
     };
     let file = |recorded: &str, opened: &str| (recorded.into(), opened.into());
-    let recorded = Recorded {
+    let recorded = RecordedFiles {
         files: vec![file("/usr/bin/b", "/store/ab/elf"), file("/x/../y", "/store/ab/elf")],
         kernel: address::BuildId::new(&[0xab; 20]),
     };

@@ -3,7 +3,7 @@
 mod read;
 mod write;
 
-pub(crate) use read::{Answers, Row};
+pub(crate) use read::{AnswerRow, Answers};
 pub(crate) use write::Writer;
 
 use profile::{InlineRow, StringId};

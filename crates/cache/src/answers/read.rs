@@ -6,7 +6,7 @@ use address::Svma;
 use symbolizer::WhyNoName;
 
 use super::{FrameRow, reason_of_number};
-use crate::key::Key;
+use crate::key::CacheKey;
 use crate::layout::{
     FRAME_WORDS, HAS_START, HEAD, MAGIC, UNCHECKED, VERSION, checksum, u32_at, u64_at,
 };
@@ -19,12 +19,12 @@ pub(crate) struct Answers {
     frames: usize,
     strings: usize,
     /// Offsets of the tables.
-    at: Tables,
+    at: AnswerTables,
 }
 
 /// Offsets of the tables.
 #[derive(Clone, Copy, Debug)]
-struct Tables {
+struct AnswerTables {
     starts: usize,
     ends: usize,
     replaced: usize,
@@ -36,7 +36,7 @@ struct Tables {
 
 /// The answer for one address.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Row {
+pub(crate) struct AnswerRow {
     pub(crate) start: Option<Svma>,
     pub(crate) frames: Range<usize>,
     pub(crate) replaced: Option<u32>,
@@ -45,9 +45,9 @@ pub(crate) struct Row {
 
 impl Answers {
     /// Parses the answers in a cache file; `None` if they are damaged, of another version, or stored under another key.
-    pub(crate) fn read(bytes: Vec<u8>, key: &Key) -> Option<Self> {
+    pub(crate) fn read(bytes: Vec<u8>, key: &CacheKey) -> Option<Self> {
         let answers = Self::read_any(bytes)?;
-        (answers.bytes.get(UNCHECKED..UNCHECKED + Key::SIZE)? == key.0).then_some(answers)
+        (answers.bytes.get(UNCHECKED..UNCHECKED + CacheKey::SIZE)? == key.0).then_some(answers)
     }
 
     /// The same, for any key.
@@ -58,7 +58,7 @@ impl Answers {
         if checksum(bytes.get(UNCHECKED..)?) != u64_at(&bytes, 16) {
             return None;
         }
-        let number = |index: usize| u32_at(&bytes, UNCHECKED + Key::SIZE + 4 * index) as usize;
+        let number = |index: usize| u32_at(&bytes, UNCHECKED + CacheKey::SIZE + 4 * index) as usize;
         let [addresses, frames, strings, text_size] = [0, 1, 2, 3].map(number);
         let mut at = HEAD;
         let mut table = |rows: usize, size: usize| {
@@ -67,7 +67,7 @@ impl Answers {
             Some(start)
         };
         table(addresses, 8)?;
-        let at = Tables {
+        let at = AnswerTables {
             starts: table(addresses, 8)?,
             ends: table(addresses, 4)?,
             replaced: table(addresses, 4)?,
@@ -166,11 +166,11 @@ impl Answers {
         u64_at(&self.bytes, HEAD + 8 * row)
     }
 
-    pub(crate) fn row(&self, row: usize) -> Row {
+    pub(crate) fn row(&self, row: usize) -> AnswerRow {
         let mark = self.mark(row);
         let start = Svma(u64_at(&self.bytes, self.at.starts + 8 * row));
         let first = row.checked_sub(1).map_or(0, |before| self.frames_end(before));
-        Row {
+        AnswerRow {
             start: (mark & HAS_START != 0).then_some(start),
             frames: first..self.frames_end(row),
             replaced: u32_at(&self.bytes, self.at.replaced + 4 * row).checked_sub(1),

@@ -3,9 +3,9 @@
 use hashbrown::HashMap;
 use profile::Strings;
 
-use super::read::{Answers, Row};
+use super::read::{AnswerRow, Answers};
 use super::{FrameRow, number_of_reason};
-use crate::key::Key;
+use crate::key::CacheKey;
 use crate::layout::{FRAME_WORDS, HAS_START, HEAD, MAGIC, UNCHECKED, VERSION, checksum};
 
 /// Builder of an answer file, by ascending addresses.
@@ -49,12 +49,12 @@ impl Writer {
     pub(crate) fn add<'s>(
         &mut self,
         address: u64,
-        row: &Row,
+        row: &AnswerRow,
         frames: impl Iterator<Item = FrameRow>,
         numbers: &mut Renumbered,
         text: impl Fn(u32) -> &'s [u8],
     ) {
-        let Row { start, replaced, reason, .. } = *row;
+        let AnswerRow { start, replaced, reason, .. } = *row;
         // Reasons that are not stored never get here.
         let mark = number_of_reason(reason).unwrap_or(0);
         self.marks.push(mark | if start.is_some() { HAS_START } else { 0 });
@@ -78,7 +78,7 @@ impl Writer {
     }
 
     /// Returns the file; `None` if the content exceeds its layout or `most` bytes.
-    pub(crate) fn finish(self, key: &Key, most: u64) -> Option<Vec<u8>> {
+    pub(crate) fn finish(self, key: &CacheKey, most: u64) -> Option<Vec<u8>> {
         let mut text = Vec::new();
         let mut text_ends = Vec::new();
         for string in self.strings.iter() {

@@ -17,9 +17,9 @@ pub struct StoreContents {
     /// Number of their entries: one for each build-id, or for each file of a recording without one.
     pub entries: u64,
     /// Number of partial files: being written, or left by a killed writer.
-    pub half_done: u64,
+    pub partial_files: u64,
     /// Their size in bytes.
-    pub half_done_bytes: u64,
+    pub partial_bytes: u64,
 }
 
 impl StoreContents {
@@ -31,9 +31,9 @@ impl StoreContents {
         let mut found = Self::default();
         let mut entries = HashSet::new();
         for stored in store.files()? {
-            if stored.file.half_done {
-                found.half_done += 1;
-                found.half_done_bytes += stored.file.size;
+            if stored.file.is_partial {
+                found.partial_files += 1;
+                found.partial_bytes += stored.file.size;
             } else {
                 found.files += 1;
                 found.bytes += stored.file.size;
@@ -61,16 +61,16 @@ impl StoreContents {
     /// Returns true if the store has no files of this program.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.files == 0 && self.half_done == 0
+        self.files == 0 && self.partial_files == 0
     }
 }
 
 impl fmt::Display for StoreContents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { files, bytes, entries, half_done, half_done_bytes } = self;
+        let Self { files, bytes, entries, partial_files, partial_bytes } = self;
         write!(f, "recorded files: {files}, bytes: {bytes}, of programs and libraries: {entries}")?;
-        if *half_done > 0 {
-            write!(f, "\nnot completed: {half_done}, bytes: {half_done_bytes}")?;
+        if *partial_files > 0 {
+            write!(f, "\nnot completed: {partial_files}, bytes: {partial_bytes}")?;
         }
         Ok(())
     }

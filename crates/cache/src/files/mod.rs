@@ -14,21 +14,21 @@
 //! Only entries with the mark count for the limit and are ever removed.
 //! Files without a recorded build-id belong to one recording, with a key from its content: inode numbers are reused.
 
+mod add;
 mod contents;
-mod keep;
-mod place;
+mod limited_store;
 #[cfg(test)]
 mod tests;
 
 use std::path::{Path, PathBuf};
 
 use address::BuildId;
-use host::{OwnFile, OwnTree};
+use host::{PrivateFile, PrivateTree};
 use image_store::RECORDED_COPIES;
 
+pub use add::{FilePart, StoreResult};
 pub use contents::StoreContents;
-pub use keep::{FilePart, Kept};
-pub use place::StorePlace;
+pub use limited_store::LimitedStore;
 
 /// Folder of the entries by build-id, below that of the store.
 const BY_ID: &str = ".build-id";
@@ -39,20 +39,20 @@ const MARK: &str = "unwind-perf";
 
 /// A store of files by build-id.
 #[derive(Clone, Debug)]
-pub struct FileStore(OwnTree);
+pub struct FileStore(PrivateTree);
 
 /// A file of a store.
 #[derive(Debug)]
 struct StoredFile {
     entry: PathBuf,
-    file: OwnFile,
+    file: PrivateFile,
 }
 
 impl FileStore {
     /// Returns the store in a folder, which need not exist.
     #[must_use]
     pub const fn at(folder: PathBuf) -> Self {
-        Self(OwnTree::at(folder))
+        Self(PrivateTree::at(folder))
     }
 
     /// Its folder.

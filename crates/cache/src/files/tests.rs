@@ -11,7 +11,7 @@ use host::{Host as _, Origin, RealHost, ScratchDir};
 use image_store::Image;
 use synth::{ElfBuilder, Endian, Section, Segment, elf_const, gnu_build_id_note};
 
-use super::{FilePart, FileStore, StoreContents, StoreEntry, StorePlace};
+use super::{FilePart, FileStore, LimitedStore, StoreContents, StoreEntry};
 
 /// A program with that byte in its build-id, in a separate file.
 fn program(dir: &Path, id: u8) -> Image {
@@ -38,8 +38,8 @@ fn part(image: &Image) -> FilePart<'_> {
     FilePart { entry, name: "elf".to_owned(), image, recorded: b"/recorded" }
 }
 
-fn place(dir: &Path, most: u64) -> StorePlace {
-    StorePlace { store: FileStore::at(dir.join("store")), most }
+fn place(dir: &Path, most: u64) -> LimitedStore {
+    LimitedStore { store: FileStore::at(dir.join("store")), most }
 }
 
 fn entry(dir: &Path, id: u8) -> PathBuf {
@@ -60,9 +60,9 @@ fn files_are_stored_once_and_for_this_user_alone() {
     let (first, second) = (program(dir, 1), program(dir, 2));
     let place = place(dir, 1 << 20);
     for _ in 0..2 {
-        let kept = place.keep(&RealHost, &[part(&first), part(&second)]).expect("stored");
+        let kept = place.add_files(&RealHost, &[part(&first), part(&second)]).expect("stored");
         let size = (first.bytes().len() + second.bytes().len()) as u64;
-        assert_eq!((kept.files, kept.bytes, kept.no_room), (2, size, 0));
+        assert_eq!((kept.files, kept.bytes, kept.over_limit), (2, size, 0));
         assert!(kept.problem.is_none() && kept.limit == 1 << 20);
         let contents = StoreContents::of(&place.store).expect("listed");
         assert_eq!((contents.files, contents.bytes, contents.entries), (2, size, 2));
@@ -77,7 +77,7 @@ fn files_are_stored_once_and_for_this_user_alone() {
     );
     // A damaged copy is replaced.
     fs::write(&stored, b"damaged").expect("written");
-    place.keep(&RealHost, &[part(&first)]).expect("stored");
+    place.add_files(&RealHost, &[part(&first)]).expect("stored");
     assert_eq!(fs::read(&stored).expect("stored"), first.bytes());
 }
 
@@ -88,20 +88,20 @@ fn what_was_used_longest_ago_makes_room() {
     let programs = [1, 2, 3].map(|id| program(dir, id));
     let size = programs[0].bytes().len() as u64;
     let place = place(dir, 2 * size);
-    place.keep(&RealHost, &[part(&programs[0]), part(&programs[1])]).expect("stored");
+    place.add_files(&RealHost, &[part(&programs[0]), part(&programs[1])]).expect("stored");
     age(&entry(dir, 1).join("elf"), 2);
     age(&entry(dir, 2).join("elf"), 3);
     // The first one is used again.
-    place.keep(&RealHost, &[part(&programs[0])]).expect("stored");
-    place.keep(&RealHost, &[part(&programs[2])]).expect("stored");
+    place.add_files(&RealHost, &[part(&programs[0])]).expect("stored");
+    place.add_files(&RealHost, &[part(&programs[2])]).expect("stored");
     let is_there = |id| entry(dir, id).exists();
     assert_eq!([1, 2, 3].map(is_there), [true, false, true]);
     // The first ones have precedence, and files larger than the limit are omitted.
     let all = programs.each_ref().map(part);
-    let kept = place.keep(&RealHost, &all).expect("stored");
-    assert_eq!((kept.files, kept.no_room, [1, 2, 3].map(is_there)), (2, 1, [true, true, false]));
-    let kept = StorePlace { most: size - 1, ..place }.keep(&RealHost, &all).expect("stored");
-    assert_eq!((kept.files, kept.no_room, [1, 2, 3].map(is_there)), (0, 3, [false; 3]));
+    let kept = place.add_files(&RealHost, &all).expect("stored");
+    assert_eq!((kept.files, kept.over_limit, [1, 2, 3].map(is_there)), (2, 1, [true, true, false]));
+    let kept = LimitedStore { most: size - 1, ..place }.add_files(&RealHost, &all).expect("stored");
+    assert_eq!((kept.files, kept.over_limit, [1, 2, 3].map(is_there)), (0, 3, [false; 3]));
     assert!(!dir.join("store/.build-id").exists());
 }
 
@@ -115,14 +115,14 @@ fn a_file_that_was_replaced_meanwhile_is_stored_as_it_was_opened() {
     fs::write(dir.join("program-1"), &big).expect("a file");
     let first = Image::open(&RealHost, first.path(), Origin::User).expect("an ELF file");
     fs::rename(other.path(), first.path()).expect("renamed");
-    place(dir, 1 << 20).keep(&RealHost, &[part(&first)]).expect("stored");
+    place(dir, 1 << 20).add_files(&RealHost, &[part(&first)]).expect("stored");
     assert!(fs::read(entry(dir, 1).join("elf")).expect("stored") == big);
     // A truncated file is not a copy of the recorded one.
     let cut = program(dir, 3);
     fs::write(cut.path(), [cut.bytes(), &vec![0; 300 << 10]].concat()).expect("a file");
     let cut = Image::open(&RealHost, cut.path(), Origin::User).expect("an ELF file");
     File::options().write(true).open(cut.path()).and_then(|it| it.set_len(100)).expect("cut");
-    let kept = place(dir, 1 << 20).keep(&RealHost, &[part(&cut)]).expect("a store");
+    let kept = place(dir, 1 << 20).add_files(&RealHost, &[part(&cut)]).expect("a store");
     assert_eq!(
         (kept.files, kept.problem.is_some(), entry(dir, 3).join("elf").exists()),
         (0, true, false)
@@ -148,13 +148,13 @@ fn entries_of_others_stay() {
     // An entry of another program.
     fs::create_dir_all(entry(dir, 2)).expect("folders");
     fs::copy(second.path(), entry(dir, 2).join("elf")).expect("a copy");
-    let kept = place.keep(&RealHost, &[part(&first), part(&second)]).expect("stored");
+    let kept = place.add_files(&RealHost, &[part(&first), part(&second)]).expect("stored");
     assert_eq!((kept.files, kept.problem.is_none()), (2, true));
     assert!(StoreContents::of(&place.store).expect("listed").is_empty());
     assert_eq!(StoreContents::clear(&place.store).expect("cleared"), (0, 0));
     assert!(real.join("elf").is_file() && entry(dir, 2).join("elf").is_file());
     // They also remain if the limit is zero.
-    StorePlace { most: 0, ..place }.keep(&RealHost, &[]).expect("a store");
+    LimitedStore { most: 0, ..place }.add_files(&RealHost, &[]).expect("a store");
     assert!(real.join("elf").is_file() && entry(dir, 2).join("elf").is_file());
 }
 
@@ -166,7 +166,7 @@ fn the_store_is_emptied_and_shown() {
     assert_eq!(StoreContents::of(&place.store).expect("none"), StoreContents::default());
     let first = program(dir, 1);
     let recorded = FilePart { entry: StoreEntry::of_recording("key", "8-1"), ..part(&first) };
-    place.keep(&RealHost, &[part(&first), recorded]).expect("stored");
+    place.add_files(&RealHost, &[part(&first), recorded]).expect("stored");
     assert!(dir.join("store/by-recording/key/8-1/elf").is_file());
     let half = entry(dir, 1).join(".unwind-perf-1");
     fs::write(&half, b"half").expect("a file");
@@ -180,10 +180,10 @@ fn the_store_is_emptied_and_shown() {
         )
     );
     // Partial files are removed when they are old.
-    place.keep(&RealHost, &[]).expect("a store");
+    place.add_files(&RealHost, &[]).expect("a store");
     assert!(half.exists());
     age(&half, 2);
-    place.keep(&RealHost, &[]).expect("a store");
+    place.add_files(&RealHost, &[]).expect("a store");
     assert!(!half.exists());
     assert_eq!(StoreContents::clear(&place.store).expect("cleared"), (2, bytes));
     assert_eq!(fs::read_dir(dir.join("store")).expect("the store").count(), 0);
@@ -203,7 +203,7 @@ fn several_write_at_once() {
             scope.spawn(move || {
                 for _ in 0..50 {
                     let parts = pair.map(|at: usize| part(&programs[at]));
-                    let kept = place.keep(&RealHost, &parts).expect("a store");
+                    let kept = place.add_files(&RealHost, &parts).expect("a store");
                     assert!(kept.problem.is_none(), "{:?}", kept.problem);
                 }
             });

@@ -1,12 +1,12 @@
 //! C++ names in source form, from the mangled names in object files.
 //!
 //! ```
-//! use demangle::cxx::{Demangler, Options};
+//! use demangle::cxx::{Demangler, DemangleOptions};
 //!
 //! let mut demangler = Demangler::default();
-//! let name = demangler.demangle(b"_ZNSt6vectorIiSaIiEE9push_backERKi", Options::default());
+//! let name = demangler.demangle(b"_ZNSt6vectorIiSaIiEE9push_backERKi", DemangleOptions::default());
 //! assert_eq!(name, Some(&b"std::vector<int, std::allocator<int>>::push_back(int const&)"[..]));
-//! assert_eq!(demangler.demangle(b"main", Options::default()), None);
+//! assert_eq!(demangler.demangle(b"main", DemangleOptions::default()), None);
 //! ```
 //!
 //! # Input
@@ -47,7 +47,7 @@ use tree::Tree;
 /// Length of the longest mangled name, in bytes.
 const MAX_MANGLED: usize = 1 << 16;
 /// Output capacity that is retained between names, in bytes.
-const KEPT: usize = 1 << 13;
+const RETAINED_OUTPUT: usize = 1 << 13;
 
 /// Spelling of entities without a C++ syntax.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
@@ -62,7 +62,7 @@ pub enum Spelling {
 
 /// The parts of a name to write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
-pub enum Parts {
+pub enum NameParts {
     /// All of them.
     #[default]
     All,
@@ -73,11 +73,11 @@ pub enum Parts {
 
 /// Output options for a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
-pub struct Options {
+pub struct DemangleOptions {
     /// Spelling of entities without a C++ syntax.
     pub spelling: Spelling,
     /// The parts of the name to write.
-    pub parts: Parts,
+    pub parts: NameParts,
 }
 
 /// Demangles names one after the other. It retains its memory, up to a limit.
@@ -93,18 +93,18 @@ impl Demangler {
     /// `None` for all other names, and for names that exceed a limit.
     ///
     /// The text is UTF-8 if the name is.
-    pub fn demangle(&mut self, name: &[u8], options: Options) -> Option<&[u8]> {
+    pub fn demangle(&mut self, name: &[u8], options: DemangleOptions) -> Option<&[u8]> {
         if name.len() > MAX_MANGLED {
             return None;
         }
         let mut parser = Parser::new(name, &mut self.tree, &mut self.scratch);
         let (root, suffix) = parser.mangled_name()?;
         self.out.clear();
-        if self.out.capacity() > KEPT {
-            self.out.shrink_to(KEPT);
+        if self.out.capacity() > RETAINED_OUTPUT {
+            self.out.shrink_to(RETAINED_OUTPUT);
         }
         Printer::new(name, &mut self.tree, &mut self.out, options).name(root)?;
-        if options.parts == Parts::All {
+        if options.parts == NameParts::All {
             let suffix = name.get(suffix..).unwrap_or_default();
             suffix::write(&mut self.out, suffix, options.spelling);
         }

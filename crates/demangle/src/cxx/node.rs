@@ -6,9 +6,9 @@ use crate::cxx::operators::{Precedence, operator};
 
 /// Index of a node in its tree, plus one. An `Option` of it has the same size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Id(NonZeroU32);
+pub(crate) struct NodeId(NonZeroU32);
 
-impl Id {
+impl NodeId {
     /// Returns the id for an index. It fits, because a name has few nodes per byte and its length is limited.
     #[inline]
     pub(crate) fn at(index: usize) -> Self {
@@ -23,14 +23,14 @@ impl Id {
 
 /// A slice of the mangled name, by offset.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Text {
+pub(crate) struct NameSlice {
     pub(crate) at: u32,
     pub(crate) length: u32,
 }
 
 /// A list of nodes, as a range in the tree's vector of lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct List {
+pub(crate) struct NodeList {
     pub(crate) at: u32,
     pub(crate) length: u32,
 }
@@ -60,11 +60,11 @@ pub(crate) enum Reference {
 /// Parameters, result and qualifiers of a function.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Signature {
-    pub(crate) result: Option<Id>,
-    pub(crate) parameters: List,
+    pub(crate) result: Option<NodeId>,
+    pub(crate) parameters: NodeList,
     /// The exception specification of a function type, or the attributes of a function.
-    pub(crate) tail: Option<Id>,
-    pub(crate) requires: Option<Id>,
+    pub(crate) tail: Option<NodeId>,
+    pub(crate) requires: Option<NodeId>,
     pub(crate) qualifiers: Qualifiers,
     pub(crate) reference: Reference,
 }
@@ -92,293 +92,293 @@ pub(crate) enum Invented {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Node {
     // Names.
-    Text(Text),
+    Text(NameSlice),
     Word(Word),
     Nested {
-        scope: Id,
-        name: Id,
+        scope: NodeId,
+        name: NodeId,
     },
     /// The same for an identifier as the name, as in most parts of names: one node instead of two.
     Scoped {
-        scope: Id,
-        name: Text,
+        scope: NodeId,
+        name: NameSlice,
     },
     Friend {
-        scope: Id,
-        name: Id,
+        scope: NodeId,
+        name: NodeId,
     },
     Local {
-        encoding: Id,
-        entity: Id,
+        encoding: NodeId,
+        entity: NodeId,
     },
     /// An entity in a default argument. The number counts parameters from the last one.
     DefaultArgument {
-        number: Text,
-        entity: Id,
+        number: NameSlice,
+        entity: NodeId,
     },
     Module {
-        parent: Option<Id>,
-        name: Id,
+        parent: Option<NodeId>,
+        name: NodeId,
         partition: bool,
     },
     InModule {
-        module: Id,
-        name: Id,
+        module: NodeId,
+        name: NodeId,
     },
     Tagged {
-        base: Id,
-        tag: Text,
+        base: NodeId,
+        tag: NameSlice,
     },
     Instance {
-        name: Id,
-        arguments: Id,
+        name: NodeId,
+        arguments: NodeId,
     },
-    Arguments(List),
-    Global(Id),
+    Arguments(NodeList),
+    Global(NodeId),
     /// An abbreviation; `true` for the form in front of a constructor.
     Std(Std, bool),
     Constructor {
-        class: Id,
+        class: NodeId,
         is_destructor: bool,
     },
-    Destructor(Id),
-    Unnamed(Text),
+    Destructor(NodeId),
+    Unnamed(NameSlice),
     Closure {
-        count: Text,
-        declarator: Id,
+        count: NameSlice,
+        declarator: NodeId,
     },
     /// Follows the name of a closure type: template parameters, then `Constrained`, then `Parameters`.
     Declarator {
-        templates: List,
-        rest: Id,
+        templates: NodeList,
+        rest: NodeId,
     },
     Constrained {
-        requires: Id,
-        rest: Id,
+        requires: NodeId,
+        rest: NodeId,
     },
     Parameters {
-        list: List,
-        requires: Option<Id>,
+        list: NodeList,
+        requires: Option<NodeId>,
     },
-    Bindings(List),
-    ConversionOperator(Id),
-    LiteralOperator(Id),
+    Bindings(NodeList),
+    ConversionOperator(NodeId),
+    LiteralOperator(NodeId),
     /// An `auto` parameter: the template parameter with this number, from 0.
     Auto(u32),
     Function {
-        name: Id,
+        name: NodeId,
         signature: u32,
     },
     Special {
         what: Word,
-        of: Id,
+        of: NodeId,
     },
     ConstructionTable {
-        of: Id,
-        within: Id,
+        of: NodeId,
+        within: NodeId,
     },
-    EnableIf(List),
-    ExplicitObject(Id),
+    EnableIf(NodeList),
+    ExplicitObject(NodeId),
     // Template parameters.
     /// Elements of a template argument pack, outside an expansion.
-    ArgumentPack(List),
+    ArgumentPack(NodeList),
     /// A parameter that is a pack; the enclosing expansion selects one of its elements.
-    ParameterPack(List),
-    Expansion(Id),
+    ParameterPack(NodeList),
+    Expansion(NodeId),
     /// A parameter that precedes its argument.
     Forward {
-        target: Option<Id>,
+        target: Option<NodeId>,
     },
     /// An argument preceded by its parameter's declaration, which is not printed.
-    DeclaredArgument(Id),
+    DeclaredArgument(NodeId),
     Invented(Invented, u32),
-    TypeParameter(Id),
+    TypeParameter(NodeId),
     ConstrainedParameter {
-        constraint: Id,
-        name: Id,
+        constraint: NodeId,
+        name: NodeId,
     },
     ValueParameter {
-        name: Id,
-        of: Id,
+        name: NodeId,
+        of: NodeId,
     },
     TemplateParameter {
-        name: Id,
-        parameters: Id,
-        requires: Option<Id>,
+        name: NodeId,
+        parameters: NodeId,
+        requires: Option<NodeId>,
     },
-    PackParameter(Id),
+    PackParameter(NodeId),
     // Types.
-    Pointer(Id),
+    Pointer(NodeId),
     Reference {
-        to: Id,
+        to: NodeId,
         is_right: bool,
     },
     MemberPointer {
-        class: Id,
-        member: Id,
+        class: NodeId,
+        member: NodeId,
     },
     Array {
-        of: Id,
-        size: Option<Id>,
+        of: NodeId,
+        size: Option<NodeId>,
     },
     FunctionType(u32),
-    Noexcept(Id),
-    Throws(List),
+    Noexcept(NodeId),
+    Throws(NodeList),
     Qualified {
-        base: Id,
+        base: NodeId,
         qualifiers: Qualifiers,
     },
     Vendor {
-        base: Id,
-        qualifier: Id,
-        arguments: Option<Id>,
+        base: NodeId,
+        qualifier: NodeId,
+        arguments: Option<NodeId>,
     },
     Protocol {
-        base: Id,
-        protocol: Id,
+        base: NodeId,
+        protocol: NodeId,
     },
     Postfixed {
-        base: Id,
+        base: NodeId,
         postfix: Word,
     },
     Elaborated {
         what: Word,
-        name: Id,
+        name: NodeId,
     },
     Transformed {
-        transform: Id,
-        base: Id,
+        transform: NodeId,
+        base: NodeId,
     },
     Vector {
-        of: Id,
-        size: Option<Id>,
+        of: NodeId,
+        size: Option<NodeId>,
     },
-    PixelVector(Id),
-    BinaryFloat(Id),
+    PixelVector(NodeId),
+    BinaryFloat(NodeId),
     BitInt {
-        size: Id,
+        size: NodeId,
         is_signed: bool,
     },
     // Expressions.
     Binary {
         operator: u8,
-        left: Id,
-        right: Id,
+        left: NodeId,
+        right: NodeId,
     },
     Prefix {
         operator: u8,
-        of: Id,
+        of: NodeId,
     },
     Postfix {
         operator: u8,
-        of: Id,
+        of: NodeId,
     },
     Subscript {
-        of: Id,
-        index: Id,
+        of: NodeId,
+        index: NodeId,
     },
     Member {
         operator: u8,
-        of: Id,
-        member: Id,
+        of: NodeId,
+        member: NodeId,
     },
     Conditional {
-        condition: Id,
-        then: Id,
-        or: Id,
+        condition: NodeId,
+        then: NodeId,
+        or: NodeId,
     },
     Cast {
         operator: u8,
-        to: Id,
-        from: Id,
+        to: NodeId,
+        from: NodeId,
     },
     Of {
         operator: u8,
-        of: Id,
+        of: NodeId,
     },
     Enclosed {
         word: Word,
-        of: Id,
+        of: NodeId,
     },
-    NoexceptOf(Id),
-    SizeOfPack(Id),
+    NoexceptOf(NodeId),
+    SizeOfPack(NodeId),
     Call {
-        callee: Id,
-        arguments: List,
+        callee: NodeId,
+        arguments: NodeList,
     },
     New {
         flags: u8,
-        placement: Id,
-        what: Id,
-        values: Id,
+        placement: NodeId,
+        what: NodeId,
+        values: NodeId,
     },
     Delete {
         flags: u8,
-        what: Id,
+        what: NodeId,
     },
     Conversion {
-        to: Id,
-        from: List,
+        to: NodeId,
+        from: NodeList,
     },
     MemberPointerConversion {
-        to: Id,
-        from: Id,
+        to: NodeId,
+        from: NodeId,
     },
     Subobject {
-        what: Id,
-        of: Id,
-        offset: Id,
+        what: NodeId,
+        of: NodeId,
+        offset: NodeId,
     },
     Braces {
-        what: Option<Id>,
-        values: List,
+        what: Option<NodeId>,
+        values: NodeList,
     },
     Designated {
-        place: Id,
-        value: Id,
+        place: NodeId,
+        value: NodeId,
         is_index: bool,
     },
     DesignatedRange {
-        first: Id,
-        last: Id,
-        value: Id,
+        first: NodeId,
+        last: NodeId,
+        value: NodeId,
     },
     Fold {
         operator: u8,
         is_left: bool,
-        pack: Id,
-        start: Option<Id>,
+        pack: NodeId,
+        start: Option<NodeId>,
     },
-    Throw(Id),
-    FunctionParameter(Text),
-    StringLiteral(Id),
-    LambdaExpression(Id),
+    Throw(NodeId),
+    FunctionParameter(NameSlice),
+    StringLiteral(NodeId),
+    LambdaExpression(NodeId),
     EnumLiteral {
-        what: Id,
-        value: Text,
+        what: NodeId,
+        value: NameSlice,
     },
     /// A number with the letter of its type.
     Integer {
         what: u8,
-        value: Text,
+        value: NameSlice,
     },
     /// The hexadecimal digits of a value, with the letter of its type.
     Float {
         what: u8,
-        digits: Text,
+        digits: NameSlice,
     },
     Requires {
-        parameters: Option<Id>,
-        list: List,
+        parameters: Option<NodeId>,
+        list: NodeList,
     },
     ExpressionRequirement {
-        of: Id,
+        of: NodeId,
         is_noexcept: bool,
-        constraint: Option<Id>,
+        constraint: Option<NodeId>,
     },
-    TypeRequirement(Id),
-    NestedRequirement(Id),
-    List(List),
+    TypeRequirement(NodeId),
+    NestedRequirement(NodeId),
+    List(NodeList),
 }
 
 /// Flags of `New` and `Delete`.
@@ -409,7 +409,7 @@ impl Node {
 
 /// Property of a declaration, possibly unknown before packs are expanded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Has {
+pub(crate) enum Presence {
     No,
     Yes,
     /// Depends on the element of a pack, or on an argument that comes later.
@@ -419,19 +419,20 @@ pub(crate) enum Has {
 /// The shape of a node: whether it has a part to the right of the declared name, and whether it is an array or a
 /// function. The declarator of a pointer to these is written inside them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Shape {
-    pub(crate) right: Has,
-    pub(crate) array: Has,
-    pub(crate) function: Has,
+pub(crate) struct NodeShape {
+    pub(crate) right: Presence,
+    pub(crate) array: Presence,
+    pub(crate) function: Presence,
 }
 
-impl Shape {
-    pub(crate) const PLAIN: Self = Self { right: Has::No, array: Has::No, function: Has::No };
-    pub(crate) const RIGHT: Self = Self { right: Has::Yes, ..Self::PLAIN };
-    pub(crate) const ARRAY: Self = Self { right: Has::Yes, array: Has::Yes, function: Has::No };
-    pub(crate) const FUNCTION: Self = Self { right: Has::Yes, array: Has::No, function: Has::Yes };
+impl NodeShape {
+    pub(crate) const PLAIN: Self =
+        Self { right: Presence::No, array: Presence::No, function: Presence::No };
+    pub(crate) const RIGHT: Self = Self { right: Presence::Yes, ..Self::PLAIN };
+    pub(crate) const ARRAY: Self = Self { array: Presence::Yes, ..Self::RIGHT };
+    pub(crate) const FUNCTION: Self = Self { function: Presence::Yes, ..Self::RIGHT };
     pub(crate) const UNKNOWN: Self =
-        Self { right: Has::Unknown, array: Has::Unknown, function: Has::Unknown };
+        Self { right: Presence::Unknown, array: Presence::Unknown, function: Presence::Unknown };
 
     /// Returns the shape of a pointer to a node of this shape.
     pub(crate) fn of_pointer(self) -> Self {
@@ -441,10 +442,8 @@ impl Shape {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn nodes_are_small() {
-        assert_eq!(size_of::<Node>(), 16);
+        assert_eq!(size_of::<super::Node>(), 16);
     }
 }

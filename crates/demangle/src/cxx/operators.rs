@@ -27,7 +27,7 @@ pub(crate) enum Precedence {
 
 /// Form of an operator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum OperatorKind {
     Prefix,
     Postfix,
     Binary,
@@ -53,7 +53,7 @@ pub(crate) enum Kind {
 #[derive(Debug)]
 pub(crate) struct Operator {
     code: [u8; 2],
-    pub(crate) kind: Kind,
+    pub(crate) kind: OperatorKind,
     pub(crate) precedence: Precedence,
     /// The function's name, or the keyword of a cast or of an operator that is a keyword.
     pub(crate) name: &'static str,
@@ -68,7 +68,10 @@ impl Operator {
 
     /// Returns true if the operator can be a function.
     pub(crate) fn is_function(&self) -> bool {
-        !matches!(self.kind, Kind::NamedCast | Kind::Of(_) | Kind::Member(false))
+        !matches!(
+            self.kind,
+            OperatorKind::NamedCast | OperatorKind::Of(_) | OperatorKind::Member(false)
+        )
     }
 }
 
@@ -83,79 +86,84 @@ pub(crate) fn find(code: [u8; 2]) -> Option<u8> {
     u8::try_from(index).ok()
 }
 
-const fn op(code: [u8; 2], kind: Kind, precedence: Precedence, name: &'static str) -> Operator {
+const fn op(
+    code: [u8; 2],
+    kind: OperatorKind,
+    precedence: Precedence,
+    name: &'static str,
+) -> Operator {
     Operator { code, kind, precedence, name }
 }
 
-const UNKNOWN: Operator = op(*b"??", Kind::NameOnly, Precedence::Primary, "operator?");
+const UNKNOWN: Operator = op(*b"??", OperatorKind::NameOnly, Precedence::Primary, "operator?");
 
 /// Sorted by letters.
 ///
 /// Source: Itanium C++ ABI, 5.1.3 "Operator Encodings" and 5.1.6 "Expressions".
 const OPERATORS: &[Operator] = &[
-    op(*b"aN", Kind::Binary, Precedence::Assignment, "operator&="),
-    op(*b"aS", Kind::Binary, Precedence::Assignment, "operator="),
-    op(*b"aa", Kind::Binary, Precedence::LogicalAnd, "operator&&"),
-    op(*b"ad", Kind::Prefix, Precedence::Unary, "operator&"),
-    op(*b"an", Kind::Binary, Precedence::And, "operator&"),
-    op(*b"at", Kind::Of(true), Precedence::Unary, "alignof "),
-    op(*b"aw", Kind::NameOnly, Precedence::Primary, "operator co_await"),
-    op(*b"az", Kind::Of(false), Precedence::Unary, "alignof "),
-    op(*b"cc", Kind::NamedCast, Precedence::Postfix, "const_cast"),
-    op(*b"cl", Kind::Call, Precedence::Postfix, "operator()"),
-    op(*b"cm", Kind::Binary, Precedence::Comma, "operator,"),
-    op(*b"co", Kind::Prefix, Precedence::Unary, "operator~"),
-    op(*b"cv", Kind::Conversion, Precedence::Cast, "operator"),
-    op(*b"dV", Kind::Binary, Precedence::Assignment, "operator/="),
-    op(*b"da", Kind::Delete(true), Precedence::Unary, "operator delete[]"),
-    op(*b"dc", Kind::NamedCast, Precedence::Postfix, "dynamic_cast"),
-    op(*b"de", Kind::Prefix, Precedence::Unary, "operator*"),
-    op(*b"dl", Kind::Delete(false), Precedence::Unary, "operator delete"),
-    op(*b"ds", Kind::Member(false), Precedence::MemberPointer, "operator.*"),
-    op(*b"dt", Kind::Member(false), Precedence::Postfix, "operator."),
+    op(*b"aN", OperatorKind::Binary, Precedence::Assignment, "operator&="),
+    op(*b"aS", OperatorKind::Binary, Precedence::Assignment, "operator="),
+    op(*b"aa", OperatorKind::Binary, Precedence::LogicalAnd, "operator&&"),
+    op(*b"ad", OperatorKind::Prefix, Precedence::Unary, "operator&"),
+    op(*b"an", OperatorKind::Binary, Precedence::And, "operator&"),
+    op(*b"at", OperatorKind::Of(true), Precedence::Unary, "alignof "),
+    op(*b"aw", OperatorKind::NameOnly, Precedence::Primary, "operator co_await"),
+    op(*b"az", OperatorKind::Of(false), Precedence::Unary, "alignof "),
+    op(*b"cc", OperatorKind::NamedCast, Precedence::Postfix, "const_cast"),
+    op(*b"cl", OperatorKind::Call, Precedence::Postfix, "operator()"),
+    op(*b"cm", OperatorKind::Binary, Precedence::Comma, "operator,"),
+    op(*b"co", OperatorKind::Prefix, Precedence::Unary, "operator~"),
+    op(*b"cv", OperatorKind::Conversion, Precedence::Cast, "operator"),
+    op(*b"dV", OperatorKind::Binary, Precedence::Assignment, "operator/="),
+    op(*b"da", OperatorKind::Delete(true), Precedence::Unary, "operator delete[]"),
+    op(*b"dc", OperatorKind::NamedCast, Precedence::Postfix, "dynamic_cast"),
+    op(*b"de", OperatorKind::Prefix, Precedence::Unary, "operator*"),
+    op(*b"dl", OperatorKind::Delete(false), Precedence::Unary, "operator delete"),
+    op(*b"ds", OperatorKind::Member(false), Precedence::MemberPointer, "operator.*"),
+    op(*b"dt", OperatorKind::Member(false), Precedence::Postfix, "operator."),
     // LLVM gives the division the precedence of an assignment, which affects parentheses.
-    op(*b"dv", Kind::Binary, Precedence::Assignment, "operator/"),
-    op(*b"eO", Kind::Binary, Precedence::Assignment, "operator^="),
-    op(*b"eo", Kind::Binary, Precedence::Xor, "operator^"),
-    op(*b"eq", Kind::Binary, Precedence::Equality, "operator=="),
-    op(*b"ge", Kind::Binary, Precedence::Relational, "operator>="),
-    op(*b"gt", Kind::Binary, Precedence::Relational, "operator>"),
-    op(*b"ix", Kind::Subscript, Precedence::Postfix, "operator[]"),
-    op(*b"lS", Kind::Binary, Precedence::Assignment, "operator<<="),
-    op(*b"le", Kind::Binary, Precedence::Relational, "operator<="),
-    op(*b"ls", Kind::Binary, Precedence::Shift, "operator<<"),
-    op(*b"lt", Kind::Binary, Precedence::Relational, "operator<"),
-    op(*b"mI", Kind::Binary, Precedence::Assignment, "operator-="),
-    op(*b"mL", Kind::Binary, Precedence::Assignment, "operator*="),
-    op(*b"mi", Kind::Binary, Precedence::Additive, "operator-"),
-    op(*b"ml", Kind::Binary, Precedence::Multiplicative, "operator*"),
-    op(*b"mm", Kind::Postfix, Precedence::Postfix, "operator--"),
-    op(*b"na", Kind::New(true), Precedence::Unary, "operator new[]"),
-    op(*b"ne", Kind::Binary, Precedence::Equality, "operator!="),
-    op(*b"ng", Kind::Prefix, Precedence::Unary, "operator-"),
-    op(*b"nt", Kind::Prefix, Precedence::Unary, "operator!"),
-    op(*b"nw", Kind::New(false), Precedence::Unary, "operator new"),
-    op(*b"oR", Kind::Binary, Precedence::Assignment, "operator|="),
-    op(*b"oo", Kind::Binary, Precedence::LogicalOr, "operator||"),
-    op(*b"or", Kind::Binary, Precedence::Or, "operator|"),
-    op(*b"pL", Kind::Binary, Precedence::Assignment, "operator+="),
-    op(*b"pl", Kind::Binary, Precedence::Additive, "operator+"),
-    op(*b"pm", Kind::Member(true), Precedence::MemberPointer, "operator->*"),
-    op(*b"pp", Kind::Postfix, Precedence::Postfix, "operator++"),
-    op(*b"ps", Kind::Prefix, Precedence::Unary, "operator+"),
-    op(*b"pt", Kind::Member(true), Precedence::Postfix, "operator->"),
-    op(*b"qu", Kind::Conditional, Precedence::Conditional, "operator?"),
-    op(*b"rM", Kind::Binary, Precedence::Assignment, "operator%="),
-    op(*b"rS", Kind::Binary, Precedence::Assignment, "operator>>="),
-    op(*b"rc", Kind::NamedCast, Precedence::Postfix, "reinterpret_cast"),
-    op(*b"rm", Kind::Binary, Precedence::Multiplicative, "operator%"),
-    op(*b"rs", Kind::Binary, Precedence::Shift, "operator>>"),
-    op(*b"sc", Kind::NamedCast, Precedence::Postfix, "static_cast"),
-    op(*b"ss", Kind::Binary, Precedence::Spaceship, "operator<=>"),
-    op(*b"st", Kind::Of(true), Precedence::Unary, "sizeof "),
-    op(*b"sz", Kind::Of(false), Precedence::Unary, "sizeof "),
-    op(*b"te", Kind::Of(false), Precedence::Postfix, "typeid "),
-    op(*b"ti", Kind::Of(true), Precedence::Postfix, "typeid "),
+    op(*b"dv", OperatorKind::Binary, Precedence::Assignment, "operator/"),
+    op(*b"eO", OperatorKind::Binary, Precedence::Assignment, "operator^="),
+    op(*b"eo", OperatorKind::Binary, Precedence::Xor, "operator^"),
+    op(*b"eq", OperatorKind::Binary, Precedence::Equality, "operator=="),
+    op(*b"ge", OperatorKind::Binary, Precedence::Relational, "operator>="),
+    op(*b"gt", OperatorKind::Binary, Precedence::Relational, "operator>"),
+    op(*b"ix", OperatorKind::Subscript, Precedence::Postfix, "operator[]"),
+    op(*b"lS", OperatorKind::Binary, Precedence::Assignment, "operator<<="),
+    op(*b"le", OperatorKind::Binary, Precedence::Relational, "operator<="),
+    op(*b"ls", OperatorKind::Binary, Precedence::Shift, "operator<<"),
+    op(*b"lt", OperatorKind::Binary, Precedence::Relational, "operator<"),
+    op(*b"mI", OperatorKind::Binary, Precedence::Assignment, "operator-="),
+    op(*b"mL", OperatorKind::Binary, Precedence::Assignment, "operator*="),
+    op(*b"mi", OperatorKind::Binary, Precedence::Additive, "operator-"),
+    op(*b"ml", OperatorKind::Binary, Precedence::Multiplicative, "operator*"),
+    op(*b"mm", OperatorKind::Postfix, Precedence::Postfix, "operator--"),
+    op(*b"na", OperatorKind::New(true), Precedence::Unary, "operator new[]"),
+    op(*b"ne", OperatorKind::Binary, Precedence::Equality, "operator!="),
+    op(*b"ng", OperatorKind::Prefix, Precedence::Unary, "operator-"),
+    op(*b"nt", OperatorKind::Prefix, Precedence::Unary, "operator!"),
+    op(*b"nw", OperatorKind::New(false), Precedence::Unary, "operator new"),
+    op(*b"oR", OperatorKind::Binary, Precedence::Assignment, "operator|="),
+    op(*b"oo", OperatorKind::Binary, Precedence::LogicalOr, "operator||"),
+    op(*b"or", OperatorKind::Binary, Precedence::Or, "operator|"),
+    op(*b"pL", OperatorKind::Binary, Precedence::Assignment, "operator+="),
+    op(*b"pl", OperatorKind::Binary, Precedence::Additive, "operator+"),
+    op(*b"pm", OperatorKind::Member(true), Precedence::MemberPointer, "operator->*"),
+    op(*b"pp", OperatorKind::Postfix, Precedence::Postfix, "operator++"),
+    op(*b"ps", OperatorKind::Prefix, Precedence::Unary, "operator+"),
+    op(*b"pt", OperatorKind::Member(true), Precedence::Postfix, "operator->"),
+    op(*b"qu", OperatorKind::Conditional, Precedence::Conditional, "operator?"),
+    op(*b"rM", OperatorKind::Binary, Precedence::Assignment, "operator%="),
+    op(*b"rS", OperatorKind::Binary, Precedence::Assignment, "operator>>="),
+    op(*b"rc", OperatorKind::NamedCast, Precedence::Postfix, "reinterpret_cast"),
+    op(*b"rm", OperatorKind::Binary, Precedence::Multiplicative, "operator%"),
+    op(*b"rs", OperatorKind::Binary, Precedence::Shift, "operator>>"),
+    op(*b"sc", OperatorKind::NamedCast, Precedence::Postfix, "static_cast"),
+    op(*b"ss", OperatorKind::Binary, Precedence::Spaceship, "operator<=>"),
+    op(*b"st", OperatorKind::Of(true), Precedence::Unary, "sizeof "),
+    op(*b"sz", OperatorKind::Of(false), Precedence::Unary, "sizeof "),
+    op(*b"te", OperatorKind::Of(false), Precedence::Postfix, "typeid "),
+    op(*b"ti", OperatorKind::Of(true), Precedence::Postfix, "typeid "),
 ];
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use super::{Demangler, Options, Parts, Spelling};
+use super::{DemangleOptions, Demangler, NameParts, Spelling};
 use crate::style::Style;
 
 /// Returns the readable form of a C++ name; `None` if it is not one, or exceeds a limit.
@@ -13,8 +13,8 @@ pub(crate) fn readable(name: &[u8], style: Style) -> Option<Vec<u8>> {
     if let Some((what, name)) = keyed_to(name) {
         return Some([what, &readable(name, Style::Full)?].concat());
     }
-    let parts = if style == Style::Short { Parts::Name } else { Parts::All };
-    let options = Options { spelling: Spelling::Gnu, parts };
+    let parts = if style == Style::Short { NameParts::Name } else { NameParts::All };
+    let options = DemangleOptions { spelling: Spelling::Gnu, parts };
     DEMANGLER.with_borrow_mut(|demangler| demangler.demangle(name, options).map(<[u8]>::to_vec))
 }
 

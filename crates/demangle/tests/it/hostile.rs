@@ -3,14 +3,14 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use demangle::cxx::{Demangler, Options, Parts, Spelling};
+use demangle::cxx::{DemangleOptions, Demangler, NameParts, Spelling};
 
 const NAMES: &str = include_str!("names.txt");
 /// Longest output: the limit, plus the last piece, which may exceed it.
 const MAX_OUTPUT: usize = 1 << 16;
 
 fn is_demangled(name: &str) -> bool {
-    Demangler::default().demangle(name.as_bytes(), Options::default()).is_some()
+    Demangler::default().demangle(name.as_bytes(), DemangleOptions::default()).is_some()
 }
 
 #[test]
@@ -137,9 +137,9 @@ fn damaged_names_are_read_or_left() {
     let letters = b"_0123456789ABCDEFGIJKLMNOPQRSTUVWXZabcdefhijlmnopqrstuvwxyz.$";
     let names: Vec<&str> = NAMES.lines().filter(|line| line.starts_with('_')).collect();
     let options = [
-        Options::default(),
-        Options { spelling: Spelling::Gnu, parts: Parts::All },
-        Options { spelling: Spelling::Gnu, parts: Parts::Name },
+        DemangleOptions::default(),
+        DemangleOptions { spelling: Spelling::Gnu, parts: NameParts::All },
+        DemangleOptions { spelling: Spelling::Gnu, parts: NameParts::Name },
     ];
     let mut random = Random(19);
     let mut demangler = Demangler::default();

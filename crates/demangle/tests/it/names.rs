@@ -7,7 +7,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use demangle::cxx::{Demangler, Options, Parts, Spelling};
+use demangle::cxx::{DemangleOptions, Demangler, NameParts, Spelling};
 
 const NAMES: &str = include_str!("names.txt");
 const BEYOND: &str = include_str!("beyond_llvm.txt");
@@ -28,7 +28,7 @@ fn names(list: &str) -> Vec<(&str, &str, &str)> {
     names
 }
 
-fn demangled(demangler: &mut Demangler, name: &str, options: Options) -> Option<String> {
+fn demangled(demangler: &mut Demangler, name: &str, options: DemangleOptions) -> Option<String> {
     let readable = demangler.demangle(name.as_bytes(), options)?;
     Some(String::from_utf8(readable.to_vec()).unwrap())
 }
@@ -36,20 +36,24 @@ fn demangled(demangler: &mut Demangler, name: &str, options: Options) -> Option<
 #[test]
 fn names_read_as_llvm_prints_them() {
     let mut demangler = Demangler::default();
-    let gnu_options = Options { spelling: Spelling::Gnu, ..Options::default() };
+    let gnu_options = DemangleOptions { spelling: Spelling::Gnu, ..DemangleOptions::default() };
     let all = names(NAMES);
     assert_eq!(all.len(), 326);
     for (name, llvm, gnu) in all.into_iter().chain(names(BEYOND)) {
         let is_left = llvm == name;
         let expected = |readable: &str| (!is_left).then(|| readable.to_owned());
-        assert_eq!(demangled(&mut demangler, name, Options::default()), expected(llvm), "{name}");
+        assert_eq!(
+            demangled(&mut demangler, name, DemangleOptions::default()),
+            expected(llvm),
+            "{name}"
+        );
         assert_eq!(demangled(&mut demangler, name, gnu_options), expected(gnu), "{name}");
     }
 }
 
 #[test]
 fn short_names_have_no_arguments() {
-    let options = Options { spelling: Spelling::Gnu, parts: Parts::Name };
+    let options = DemangleOptions { spelling: Spelling::Gnu, parts: NameParts::Name };
     let mut demangler = Demangler::default();
     for (name, short) in [
         ("_Z1fi.cold", "f"),

@@ -12,7 +12,7 @@ use std::io::Write as _;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 
-use super::parts::current_part;
+use super::memory_part::current_part;
 
 /// Number of counters of single threads.
 const OWNED: usize = 255;
@@ -25,9 +25,9 @@ const NO_OUTPUT: i32 = 2;
 
 /// A counter, alone on its cache lines.
 #[repr(align(128))]
-struct Counter(AtomicI64);
+struct PaddedCounter(AtomicI64);
 
-static BYTES: [Counter; COUNTERS] = [const { Counter(AtomicI64::new(0)) }; COUNTERS];
+static BYTES: [PaddedCounter; COUNTERS] = [const { PaddedCounter(AtomicI64::new(0)) }; COUNTERS];
 static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 /// Called before the program ends.
@@ -125,7 +125,7 @@ fn count(bytes: i64) -> bool {
         own => own,
     });
     let own = own.unwrap_or(OWNED);
-    let Some(Counter(counter)) = BYTES.get(own) else { return true };
+    let Some(PaddedCounter(counter)) = BYTES.get(own) else { return true };
     let before = if own < OWNED {
         // Only this thread writes it.
         let before = counter.load(Ordering::Relaxed);

@@ -8,9 +8,9 @@
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FreedMemory {
     /// Returned to the system as soon as they are freed.
-    GivenBack,
+    Returned,
     /// Retained for the next ones: mapping and clearing pages costs more than the use of most tables.
-    Kept,
+    Retained,
 }
 
 impl FreedMemory {
@@ -21,8 +21,8 @@ impl FreedMemory {
     pub fn set(self) {
         #[cfg(all(target_os = "linux", target_env = "gnu"))]
         for (name, parameter, value) in match self {
-            Self::GivenBack => &[("MALLOC_MMAP_THRESHOLD_", libc::M_MMAP_THRESHOLD, 256 << 10)][..],
-            Self::Kept => &[
+            Self::Returned => &[("MALLOC_MMAP_THRESHOLD_", libc::M_MMAP_THRESHOLD, 256 << 10)][..],
+            Self::Retained => &[
                 ("MALLOC_MMAP_THRESHOLD_", libc::M_MMAP_THRESHOLD, 4 << 20),
                 ("MALLOC_TRIM_THRESHOLD_", libc::M_TRIM_THRESHOLD, 64 << 20),
             ],

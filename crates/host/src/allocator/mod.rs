@@ -1,14 +1,14 @@
 //! The allocator of a program: freed memory, the memory limit, and the default limit.
 
 mod counting;
+mod default_limit;
 mod freed;
-mod parts;
-mod usual;
+mod memory_part;
 
 pub use counting::{
     CountedBytes, CountingAllocator, MemoryWords, allocated_bytes, limit_memory, set_memory_words,
 };
 pub(crate) use counting::{clean_up_at_end, hold_temporary};
+pub use default_limit::default_memory_limit;
 pub use freed::FreedMemory;
-pub use parts::{MemoryPart, memory_is_for};
-pub use usual::usual_memory_limit;
+pub use memory_part::{MemoryPart, memory_is_for};

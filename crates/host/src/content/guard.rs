@@ -19,10 +19,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use libc::{c_int, c_void, siginfo_t};
 
 use super::signals::{Fault, page_size};
-use super::slots::{Entry, Table};
+use super::slots::{RangeEntry, RangeTable};
 
 /// The guarded mappings.
-static TABLE: Table<AtomicBool> = Table::new();
+static TABLE: RangeTable<AtomicBool> = RangeTable::new();
 static BUS_ERROR: Fault = Fault::new(libc::SIGBUS);
 
 /// Flag for bytes that went missing after a file was opened.
@@ -38,7 +38,7 @@ impl Damage {
 }
 
 /// A mapping that is guarded while this value lives; the mapping must live as long.
-pub(super) struct Guard(Entry<AtomicBool>);
+pub(super) struct Guard(RangeEntry<AtomicBool>);
 
 impl Guard {
     /// Guards a mapping of a file.

@@ -16,7 +16,7 @@ mod slots;
 mod watch;
 
 use self::guard::Guard;
-use self::watch::Watch;
+use self::watch::ReadWatch;
 
 pub use self::guard::Damage;
 pub use self::watch::Reads;
@@ -36,7 +36,7 @@ struct Mapped {
     /// Guard against truncation; `None` for mappings without a file.
     guard: Option<Guard>,
     /// Watch of its reads.
-    watch: OnceLock<Watch>,
+    watch: OnceLock<ReadWatch>,
     map: Mmap,
 }
 
@@ -77,7 +77,7 @@ impl Content {
         if mapped.watch.get().is_some() {
             return Ok(None);
         }
-        let watch = Watch::whole(&mapped.map)?;
+        let watch = ReadWatch::whole(&mapped.map)?;
         let reads = watch.reads();
         Ok(mapped.watch.set(watch).is_ok().then_some(reads))
     }
@@ -179,7 +179,7 @@ impl NewContent {
     pub fn finish(self, holes: &[Range<usize>]) -> io::Result<(Content, Reads)> {
         let map = self.map.make_read_only()?;
         let mapped = Mapped::new(None, map);
-        let watch = Watch::parts(&mapped.map, holes)?;
+        let watch = ReadWatch::parts(&mapped.map, holes)?;
         let reads = watch.reads();
         // No other owner exists.
         let _ = mapped.watch.set(watch);

@@ -11,7 +11,7 @@ const CHUNK: usize = 1024;
 const CHUNKS: usize = 64;
 
 /// A range with its value. `start` is 0 if the slot is free, and 1 while it is being cleared.
-struct Slot<T> {
+struct RangeSlot<T> {
     start: AtomicUsize,
     end: AtomicUsize,
     value: AtomicPtr<T>,
@@ -19,7 +19,7 @@ struct Slot<T> {
 
 const BUSY: usize = 1;
 
-impl<T> Slot<T> {
+impl<T> RangeSlot<T> {
     const fn free() -> Self {
         let value = AtomicPtr::new(ptr::null_mut());
         Self { start: AtomicUsize::new(0), end: AtomicUsize::new(0), value }
@@ -27,14 +27,14 @@ impl<T> Slot<T> {
 }
 
 /// Ranges with a value each. Slots are made on demand and never freed.
-pub(super) struct Table<T> {
-    chunks: [OnceLock<Box<[Slot<T>]>>; CHUNKS],
+pub(super) struct RangeTable<T> {
+    chunks: [OnceLock<Box<[RangeSlot<T>]>>; CHUNKS],
     /// Free slots; not used by handlers.
-    free: Mutex<Free>,
+    free: Mutex<FreeSlots>,
 }
 
 /// Free slots.
-struct Free {
+struct FreeSlots {
     /// Previously used ones.
     returned: Vec<usize>,
     /// The first one that was never used.
@@ -42,35 +42,35 @@ struct Free {
 }
 
 /// A range that is in the table while this value lives; the memory must live as long.
-pub(super) struct Entry<T: 'static> {
-    table: &'static Table<T>,
+pub(super) struct RangeEntry<T: 'static> {
+    table: &'static RangeTable<T>,
     pub(super) slot: usize,
     /// The handler uses a pointer to it.
     value: Arc<T>,
 }
 
 /// Result of a handler's lookup: the range, and a pointer to its value.
-pub(super) struct Found<T> {
+pub(super) struct RangeMatch<T> {
     pub(super) start: usize,
     pub(super) end: usize,
     /// Not null, and valid while the entry lives.
     pub(super) value: *const T,
 }
 
-impl<T> Table<T> {
+impl<T> RangeTable<T> {
     pub(super) const fn new() -> Self {
-        let free = Mutex::new(Free { returned: Vec::new(), unused: 0 });
+        let free = Mutex::new(FreeSlots { returned: Vec::new(), unused: 0 });
         Self { chunks: [const { OnceLock::new() }; CHUNKS], free }
     }
 
     /// Adds a range; `None` if there are too many.
-    pub(super) fn add(&'static self, bytes: &[u8], value: Arc<T>) -> Option<Entry<T>> {
+    pub(super) fn add(&'static self, bytes: &[u8], value: Arc<T>) -> Option<RangeEntry<T>> {
         let start = bytes.as_ptr() as usize;
         let index = self.with_free(|free| {
             let new = || {
                 let index = free.unused;
                 let chunk = self.chunks.get(index / CHUNK)?;
-                chunk.get_or_init(|| (0..CHUNK).map(|_| Slot::free()).collect());
+                chunk.get_or_init(|| (0..CHUNK).map(|_| RangeSlot::free()).collect());
                 free.unused += 1;
                 Some(index)
             };
@@ -80,38 +80,38 @@ impl<T> Table<T> {
         slot.end.store(start + bytes.len(), Ordering::Relaxed);
         slot.value.store(Arc::as_ptr(&value).cast_mut(), Ordering::Relaxed);
         slot.start.store(start, Ordering::Release);
-        Some(Entry { table: self, slot: index, value })
+        Some(RangeEntry { table: self, slot: index, value })
     }
 
     /// Returns the range that contains an address. For signal handlers: takes no lock and allocates nothing.
-    pub(super) fn find(&self, address: usize) -> Option<Found<T>> {
+    pub(super) fn find(&self, address: usize) -> Option<RangeMatch<T>> {
         for slot in self.chunks.iter().map_while(OnceLock::get).flatten() {
             let start = slot.start.load(Ordering::Acquire);
             let end = slot.end.load(Ordering::Relaxed);
             let value = slot.value.load(Ordering::Relaxed);
             if start > BUSY && start <= address && address < end && !value.is_null() {
-                return Some(Found { start, end, value });
+                return Some(RangeMatch { start, end, value });
             }
         }
         None
     }
 
-    fn slot(&self, index: usize) -> Option<&Slot<T>> {
+    fn slot(&self, index: usize) -> Option<&RangeSlot<T>> {
         self.chunks.get(index / CHUNK)?.get()?.get(index % CHUNK)
     }
 
-    fn with_free<R>(&self, f: impl FnOnce(&mut Free) -> R) -> R {
+    fn with_free<R>(&self, f: impl FnOnce(&mut FreeSlots) -> R) -> R {
         f(&mut self.free.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl<T> Entry<T> {
+impl<T> RangeEntry<T> {
     pub(super) const fn value(&self) -> &Arc<T> {
         &self.value
     }
 }
 
-impl<T> Drop for Entry<T> {
+impl<T> Drop for RangeEntry<T> {
     fn drop(&mut self) {
         if let Some(slot) = self.table.slot(self.slot) {
             slot.start.store(BUSY, Ordering::Release);
@@ -129,13 +129,13 @@ mod tests {
 
     #[test]
     fn slots_are_used_again() {
-        static TABLE: Table<u32> = Table::new();
+        static TABLE: RangeTable<u32> = RangeTable::new();
         let bytes = [0_u8; 10_000];
-        let entries = || -> Vec<Entry<u32>> {
+        let entries = || -> Vec<RangeEntry<u32>> {
             let one = |(at, byte)| TABLE.add(byte, Arc::new(at)).expect("a slot");
             (0..).zip(bytes.chunks(1)).map(one).collect()
         };
-        let slots = |entries: &[Entry<u32>]| {
+        let slots = |entries: &[RangeEntry<u32>]| {
             entries.iter().map(|it| it.slot).collect::<std::collections::BTreeSet<_>>()
         };
         let first = entries();

@@ -21,12 +21,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use libc::{c_int, c_void, siginfo_t};
 
 use super::signals::{Fault, page_size};
-use super::slots::{Entry, Found, Table};
+use super::slots::{RangeEntry, RangeMatch, RangeTable};
 
 /// Maximum number of granules per mapping: each read one can become a separate mapping, and a process has 65,530.
 const MOST_GRANULES: usize = 8192;
 
-static TABLE: Table<Granules> = Table::new();
+static TABLE: RangeTable<Granules> = RangeTable::new();
 static SEGMENT_FAULT: Fault = Fault::new(libc::SIGSEGV);
 
 /// Granules of a mapping, with a bit for each that was read.
@@ -46,9 +46,9 @@ struct Granules {
 pub struct Reads(Arc<Granules>);
 
 /// A mapping that is watched while this value lives; the mapping must live as long.
-pub(super) struct Watch(Entry<Granules>);
+pub(super) struct ReadWatch(RangeEntry<Granules>);
 
-impl Watch {
+impl ReadWatch {
     /// Watches a whole private, read-only mapping.
     ///
     /// # Errors
@@ -161,7 +161,7 @@ extern "C" fn on_segment_fault(signal: c_int, info: *mut siginfo_t, context: *mu
 }
 
 /// Marks the granule of the address as read, and makes it readable. Returns whether that succeeded.
-fn let_through(found: &Found<Granules>, address: usize) -> bool {
+fn let_through(found: &RangeMatch<Granules>, address: usize) -> bool {
     // SAFETY: the signalled thread reads from this mapping, so its watch,
     // the mapping and the bits live until the handler returns.
     let granules = unsafe { &*found.value };
@@ -200,7 +200,7 @@ mod tests {
     fn reads_are_noted_by_all_threads() {
         let page = page_size_now().expect("a page");
         let map = map(10);
-        let watch = Watch::whole(&map).expect("watched");
+        let watch = ReadWatch::whole(&map).expect("watched");
         assert!(!watch.reads().any());
         std::thread::scope(|scope| {
             for _ in 0..4 {
@@ -218,7 +218,7 @@ mod tests {
     fn parts_are_watched_by_whole_pages() {
         let page = page_size_now().expect("a page");
         let map = map(10);
-        let watch = Watch::parts(&map, &[page - 1..3 * page + 1, 4 * page..4 * page + 9]);
+        let watch = ReadWatch::parts(&map, &[page - 1..3 * page + 1, 4 * page..4 * page + 9]);
         let watch = watch.expect("watched");
         assert_eq!([map[page - 1], map[3 * page], map[4 * page]], [7; 3]);
         assert!(!watch.reads().any());
@@ -232,7 +232,7 @@ mod tests {
         let page = page_size_now().expect("a page");
         let map = MmapMut::map_anon(page * MOST_GRANULES * 3).expect("memory");
         let map = map.make_read_only().expect("memory");
-        let watch = Watch::whole(&map).expect("watched");
+        let watch = ReadWatch::whole(&map).expect("watched");
         assert_eq!(map[5 * page], 0);
         let (start, end) = (4 * page as u64, 8 * page as u64);
         assert_eq!(watch.reads().ranges(), std::slice::from_ref(&(start..end)));

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use crate::forbidden::link_of;
 use crate::writing::leftovers::{hold, remove_leftovers};
-use crate::writing::new_file::HALF_DONE;
+use crate::writing::new_file::PARTIAL_PREFIX;
 use crate::writing::temporaries::{Temporary, random_name};
 
 /// The folder of a new file.
@@ -98,7 +98,7 @@ impl Draft {
         };
         let made = folder.below.join(temporary.path().file_name().unwrap_or_default());
         renameat(folder.at, &made, folder.at, &place)?;
-        temporary.keep();
+        temporary.persist();
         Ok(())
     }
 }
@@ -130,7 +130,7 @@ fn with_new_name<T>(
     /// Maximum number of names that may be taken.
     const ATTEMPTS: u32 = 16;
     for _ in 0..ATTEMPTS {
-        let name = random_name(HALF_DONE);
+        let name = random_name(PARTIAL_PREFIX);
         let below = folder.below.join(&name);
         match Temporary::file(folder.path.join(&name), |_| make(&below)) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

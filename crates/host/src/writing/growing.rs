@@ -15,26 +15,26 @@ const ATTEMPTS: u32 = 1000;
 pub struct GrowingFile {
     file: File,
     path: PathBuf,
-    place: PathBuf,
+    target: PathBuf,
     is_completed: bool,
 }
 
 impl GrowingFile {
-    /// Creates a file next to `place`: `NAME.part`, or `NAME.part-2` and so on if earlier files have these names.
+    /// Creates a file next to `target`: `NAME.part`, or `NAME.part-2` and so on if earlier files have these names.
     /// Never follows a symlink, never opens an existing file.
     ///
     /// # Errors
     /// If it cannot be created.
-    pub fn beside(place: &Path) -> io::Result<Self> {
+    pub fn create(target: &Path) -> io::Result<Self> {
         for number in 1..=ATTEMPTS {
-            let mut path = place.as_os_str().to_owned();
+            let mut path = target.as_os_str().to_owned();
             path.push(if number == 1 { ".part".to_owned() } else { format!(".part-{number}") });
             let path = PathBuf::from(path);
             let mut options = OpenOptions::new();
             options.read(true).write(true).create_new(true).custom_flags(libc::O_NOFOLLOW);
             match options.open(&path) {
                 Ok(file) => {
-                    return Ok(Self { file, path, place: place.to_owned(), is_completed: false });
+                    return Ok(Self { file, path, target: target.to_owned(), is_completed: false });
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
@@ -54,7 +54,7 @@ impl GrowingFile {
     /// # Errors
     /// If it cannot be renamed; it then keeps its first name.
     pub fn complete(mut self) -> io::Result<()> {
-        fs::rename(&self.path, &self.place)?;
+        fs::rename(&self.path, &self.target)?;
         self.is_completed = true;
         Ok(())
     }
@@ -84,20 +84,20 @@ mod tests {
     #[test]
     fn what_was_written_stays_readable() {
         let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
-        let place = dir.path().join("keep.perf");
+        let target = dir.path().join("keep.perf");
         let part = dir.path().join("keep.perf.part");
-        drop(GrowingFile::beside(&place).expect("a file"));
+        drop(GrowingFile::create(&target).expect("a file"));
         assert!(!part.exists());
-        let first = GrowingFile::beside(&place).expect("a file");
+        let first = GrowingFile::create(&target).expect("a file");
         assert_eq!(first.path(), part);
         (&first.file).write_all(b"first").expect("written");
         drop(first);
-        let second = GrowingFile::beside(&place).expect("a file");
+        let second = GrowingFile::create(&target).expect("a file");
         assert_eq!(second.path(), dir.path().join("keep.perf.part-2"));
         (&second.file).write_all(b"second").expect("written");
         second.complete().expect("renamed");
         assert_eq!(fs::read(&part).expect("the first"), b"first");
-        assert_eq!(fs::read(&place).expect("the second"), b"second");
+        assert_eq!(fs::read(&target).expect("the second"), b"second");
         assert_eq!(fs::read_dir(dir.path()).expect("a folder").count(), 2);
     }
 }

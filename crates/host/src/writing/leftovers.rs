@@ -15,7 +15,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use rustix::fs::{AtFlags, FlockOperation, flock, statat};
 use rustix::io::Errno;
 
-use crate::writing::new_file::HALF_DONE;
+use crate::writing::new_file::PARTIAL_PREFIX;
 use crate::writing::scratch::SCRATCH;
 use crate::writing::temporaries::remove;
 
@@ -23,7 +23,7 @@ use crate::writing::temporaries::remove;
 const LISTED: usize = 1 << 14;
 
 /// This machine in file names: a hash of the host name (FNV-1a).
-pub(crate) static MACHINE: LazyLock<u32> = LazyLock::new(|| {
+pub(crate) static HOST_HASH: LazyLock<u32> = LazyLock::new(|| {
     let name = rustix::system::uname().nodename().to_bytes().to_vec();
     name.iter()
         .fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
@@ -69,12 +69,13 @@ fn remove_all(folder: &Path) {
 /// Returns true for names that this program gives on this machine.
 fn is_temporary(name: &OsStr) -> bool {
     let Some(name) = name.to_str() else { return false };
-    let Some(rest) = [HALF_DONE, SCRATCH].iter().find_map(|start| name.strip_prefix(start)) else {
+    let Some(rest) = [PARTIAL_PREFIX, SCRATCH].iter().find_map(|start| name.strip_prefix(start))
+    else {
         return false;
     };
     let hex = |text: &str, len| text.len() == len && text.bytes().all(|it| it.is_ascii_hexdigit());
     rest.split_once('-').is_some_and(|(machine, random)| {
-        hex(random, 16) && hex(machine, 8) && u32::from_str_radix(machine, 16) == Ok(*MACHINE)
+        hex(random, 16) && hex(machine, 8) && u32::from_str_radix(machine, 16) == Ok(*HOST_HASH)
     })
 }
 
@@ -105,8 +106,8 @@ mod tests {
     fn what_dead_processes_left_goes_and_all_else_stays() {
         let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
         let at = |name: &str| dir.path().join(name);
-        let here = *MACHINE;
-        let (dead, other) = (name(HALF_DONE, here), name(HALF_DONE, here ^ 1));
+        let here = *HOST_HASH;
+        let (dead, other) = (name(PARTIAL_PREFIX, here), name(PARTIAL_PREFIX, here ^ 1));
         let (folder, old) = (name(SCRATCH, here), ".unwind-perf-0123456789abcdef".to_owned());
         let living = name(SCRATCH, here).replace("0123", "4567");
         for name in [&dead, &other, &old] {

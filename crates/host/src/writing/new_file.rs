@@ -18,41 +18,41 @@ use rustix::io::Errno;
 use crate::writing::draft::{Draft, Folder};
 
 /// Prefix of the names of partial files.
-pub(crate) const HALF_DONE: &str = ".unwind-perf-";
+pub(crate) const PARTIAL_PREFIX: &str = ".unwind-perf-";
 
 /// A file being written, and its place. Removed unless it is completed.
 #[derive(Debug)]
 pub struct NewFile {
     draft: Draft,
-    place: PathBuf,
+    target: PathBuf,
 }
 
 impl NewFile {
-    /// Creates a file in the folder of `place`, its final name.
+    /// Creates a file in the folder of `target`, its final name.
     /// It has no name until it is complete, if the file system supports that.
     /// Never follows a symlink, never opens an existing file.
     ///
     /// # Errors
     /// If it cannot be created.
-    pub fn beside(place: &Path) -> io::Result<Self> {
-        Self::with_mode(place, 0o666)
+    pub fn create(target: &Path) -> io::Result<Self> {
+        Self::with_mode(target, 0o666)
     }
 
     /// Creates a file that only this user can read.
     ///
     /// # Errors
     /// If it cannot be created.
-    pub fn private_beside(place: &Path) -> io::Result<Self> {
-        Self::with_mode(place, 0o600)
+    pub fn create_private(target: &Path) -> io::Result<Self> {
+        Self::with_mode(target, 0o600)
     }
 
-    fn with_mode(place: &Path, mode: u32) -> io::Result<Self> {
+    fn with_mode(target: &Path, mode: u32) -> io::Result<Self> {
         // Only folders have such names.
-        if [&b"/"[..], b"/."].iter().any(|end| place.as_os_str().as_bytes().ends_with(end)) {
+        if [&b"/"[..], b"/."].iter().any(|end| target.as_os_str().as_bytes().ends_with(end)) {
             return Err(Errno::NOTDIR.into());
         }
-        let draft = Draft::new(Folder::of(place), Mode::from_raw_mode(mode))?;
-        Ok(Self { draft, place: place.to_owned() })
+        let draft = Draft::new(Folder::of(target), Mode::from_raw_mode(mode))?;
+        Ok(Self { draft, target: target.to_owned() })
     }
 
     /// Returns a path for this process to open the file during the writing.
@@ -66,17 +66,17 @@ impl NewFile {
     /// # Errors
     /// If it cannot be linked or renamed; then it is removed.
     pub fn complete(self) -> io::Result<()> {
-        let place = self.place.clone();
-        self.complete_as(&place)
+        let target = self.target.clone();
+        self.complete_as(&target)
     }
 
     /// Does the same with another name in the same folder, which was unknown at first.
     ///
     /// # Errors
     /// The same as of [`Self::complete`].
-    pub fn complete_as(self, place: &Path) -> io::Result<()> {
-        let name = place.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-        self.draft.complete(Folder::of(&self.place), Path::new(name))
+    pub fn complete_as(self, target: &Path) -> io::Result<()> {
+        let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        self.draft.complete(Folder::of(&self.target), Path::new(name))
     }
 }
 
@@ -108,7 +108,7 @@ pub fn replace_file(
 ) -> io::Result<()> {
     let folder = path.parent().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     fs::create_dir_all(folder)?;
-    let mut file = NewFile::beside(path)?;
+    let mut file = NewFile::create(path)?;
     write(&mut file)?;
     file.complete()
 }
@@ -137,7 +137,7 @@ mod tests {
     fn a_place_that_names_a_folder_is_refused() {
         let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
         for end in ["new/", "new/."] {
-            let refused = NewFile::beside(&dir.path().join(end)).expect_err("a folder");
+            let refused = NewFile::create(&dir.path().join(end)).expect_err("a folder");
             assert_eq!(refused.raw_os_error(), Some(Errno::NOTDIR.raw_os_error()));
         }
     }
@@ -145,13 +145,13 @@ mod tests {
     #[test]
     fn several_are_written_at_a_time() {
         let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
-        let place = dir.path().join("file");
+        let target = dir.path().join("file");
         let (mut first, mut second) =
-            (NewFile::beside(&place).expect("new"), NewFile::beside(&place).expect("new"));
+            (NewFile::create(&target).expect("new"), NewFile::create(&target).expect("new"));
         first.write_all(b"first").expect("written");
         second.write_all(b"second").expect("written");
         first.complete().expect("renamed");
-        assert_eq!(std::fs::read(&place).expect("a file"), b"first");
+        assert_eq!(std::fs::read(&target).expect("a file"), b"first");
         drop(second);
         assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 1);
     }

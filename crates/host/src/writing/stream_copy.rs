@@ -8,13 +8,13 @@ use crate::writing::new_file::NewFile;
 
 /// A growing copy of a stream. It is removed unless it is completed.
 #[derive(Clone, Debug)]
-pub struct StreamCopy(Arc<Mutex<State>>);
+pub struct StreamCopy(Arc<Mutex<CopyState>>);
 
 #[derive(Debug)]
-enum State {
+enum CopyState {
     Open(NewFile),
     /// Another process names it.
-    Handed(File),
+    Inherited(File),
     /// Nothing more is written.
     Completed,
     /// It could not be written; reading continues.
@@ -23,23 +23,23 @@ enum State {
 
 impl StreamCopy {
     pub(crate) fn new(file: NewFile) -> Self {
-        Self(Arc::new(Mutex::new(State::Open(file))))
+        Self(Arc::new(Mutex::new(CopyState::Open(file))))
     }
 
-    pub(crate) fn handed(file: File) -> Self {
-        Self(Arc::new(Mutex::new(State::Handed(file))))
+    pub(crate) fn inherited(file: File) -> Self {
+        Self(Arc::new(Mutex::new(CopyState::Inherited(file))))
     }
 
     /// Adds read bytes.
     pub(crate) fn add(&self, bytes: &[u8]) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let written = match &mut *state {
-            State::Open(file) => file.write_all(bytes),
-            State::Handed(file) => file.write_all(bytes),
-            State::Completed | State::Failed(_) => Ok(()),
+            CopyState::Open(file) => file.write_all(bytes),
+            CopyState::Inherited(file) => file.write_all(bytes),
+            CopyState::Completed | CopyState::Failed(_) => Ok(()),
         };
         if let Err(error) = written {
-            *state = State::Failed(error);
+            *state = CopyState::Failed(error);
         }
     }
 
@@ -49,10 +49,10 @@ impl StreamCopy {
     /// If it could not be written or renamed; it is then removed.
     pub fn complete(&self) -> io::Result<()> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match std::mem::replace(&mut *state, State::Completed) {
-            State::Open(file) => file.complete(),
-            State::Handed(_) | State::Completed => Ok(()),
-            State::Failed(error) => Err(error),
+        match std::mem::replace(&mut *state, CopyState::Completed) {
+            CopyState::Open(file) => file.complete(),
+            CopyState::Inherited(_) | CopyState::Completed => Ok(()),
+            CopyState::Failed(error) => Err(error),
         }
     }
 }
@@ -70,7 +70,7 @@ mod tests {
     fn what_was_read_is_kept() {
         let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
         let place = dir.path().join("keep.perf");
-        let file = NewFile::beside(&place).expect("a new file");
+        let file = NewFile::create(&place).expect("a new file");
         let (mut stream, copy) = ByteStream::of_reader(&b"0123456789"[..]).copied_to(file);
         let mut read = Vec::new();
         assert_eq!(stream.read_up_to(4, &mut read).expect("read"), 4);
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn a_copy_that_nobody_completes_is_removed() {
         let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
-        let file = NewFile::beside(&dir.path().join("keep.perf")).expect("a new file");
+        let file = NewFile::create(&dir.path().join("keep.perf")).expect("a new file");
         let (mut stream, copy) = ByteStream::of_reader(&b"0123456789"[..]).copied_to(file);
         assert_eq!(stream.read_up_to(99, &mut Vec::new()).expect("read"), 10);
         drop((stream, copy));
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn the_reading_goes_on_where_the_disk_is_full() {
         let full =
-            StreamCopy(Arc::new(Mutex::new(State::Failed(io::ErrorKind::StorageFull.into()))));
+            StreamCopy(Arc::new(Mutex::new(CopyState::Failed(io::ErrorKind::StorageFull.into()))));
         full.add(b"more");
         assert_eq!(full.complete().expect_err("full").kind(), io::ErrorKind::StorageFull);
     }

@@ -12,7 +12,7 @@ use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
 use crate::allocator::clean_up_at_end;
-use crate::writing::leftovers::MACHINE;
+use crate::writing::leftovers::HOST_HASH;
 
 /// Present temporary files.
 static TEMPORARIES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
@@ -47,7 +47,7 @@ impl Temporary {
     }
 
     /// Makes the file permanent.
-    pub(crate) const fn keep(&mut self) {
+    pub(crate) const fn persist(&mut self) {
         self.keep = true;
     }
 }
@@ -82,7 +82,7 @@ pub(crate) fn remove(path: &Path) {
 pub(crate) fn random_name(prefix: &str) -> String {
     // Its keys come from the system's random numbers.
     let random = RandomState::new().hash_one(std::process::id());
-    format!("{prefix}{:08x}-{random:016x}", *MACHINE)
+    format!("{prefix}{:08x}-{random:016x}", *HOST_HASH)
 }
 
 /// Removes temporary files and folders when SIGINT, SIGTERM or SIGHUP ends this process, from now on.
@@ -133,7 +133,7 @@ mod tests {
         let (gone, ()) = Temporary::file(path("gone"), create).expect("a file");
         let paths = [kept.path().to_owned(), gone.path().to_owned()];
         assert!(paths.iter().all(|path| temporaries().contains(path)));
-        kept.keep();
+        kept.persist();
         drop((kept, gone));
         assert!(paths.iter().all(|path| !temporaries().contains(path)));
         assert_eq!(paths.each_ref().map(|path| path.exists()), [true, false]);

@@ -35,7 +35,7 @@ impl From<Content> for FileBytes {
 
 /// File that an image was made of, and the form of the image.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct MadeOf {
+pub(crate) struct ImageSource {
     pub(crate) stamp: FileStamp,
     /// Kind of form, and its offset in the file, in bytes.
     pub(crate) form: (u8, u64),

@@ -15,7 +15,7 @@ use super::headerless::{self, LoadedFile, ProgramHeader, Unsectioned};
 use super::prefetch::SectionPrefetch;
 use super::section_names;
 use super::zip::stored_entry;
-use super::{FileAllowance, ImageError, LeftOut, Section, Segment};
+use super::{FileAllowance, ImageError, OmittedPart, Section, Segment};
 
 /// Bytes and headers of an ELF file. They depend only on the content and are shared by all paths to it.
 pub(crate) struct ElfData {
@@ -34,7 +34,7 @@ pub(crate) struct ElfData {
     /// True if the file states unreadable section headers.
     pub(super) sections_lost: bool,
     /// Parts omitted because they exceed a limit.
-    pub(crate) left_out: Vec<LeftOut>,
+    pub(crate) omitted: Vec<OmittedPart>,
 }
 
 impl fmt::Debug for ElfData {
@@ -130,7 +130,7 @@ impl ElfData {
             section_numbers: numbers_of(&headers.sections),
             sections: headers.sections,
             sections_lost: headers.sections_lost,
-            left_out: allowance.into_left_out(),
+            omitted: allowance.into_omitted(),
         })
     }
 

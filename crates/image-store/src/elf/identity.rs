@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use host::FileStamp;
 
-use super::{Image, MadeOf};
+use super::{Image, ImageSource};
 
 /// Minimum age of the last change of a file without a build-id: another change soon after it could have the same time.
 const NEAR: Duration = Duration::from_secs(2);
@@ -17,8 +17,8 @@ impl Image {
     /// if parts were omitted or lost.
     #[must_use]
     pub fn identity(&self) -> Option<Vec<u8>> {
-        let MadeOf { stamp, form } = self.made_of?;
-        if !self.left_out().is_empty() || self.was_cut_short() {
+        let ImageSource { stamp, form } = self.source?;
+        if !self.omitted().is_empty() || self.was_truncated() {
             return None;
         }
         let mut bytes = Vec::with_capacity(64 * (self.sections().len() + 4));
@@ -58,13 +58,13 @@ impl Image {
     /// Returns the file of the image if the image is all of it: not made in memory, unpacked or a part of an archive.
     #[must_use]
     pub fn stamp(&self) -> Option<FileStamp> {
-        let MadeOf { stamp, form } = self.made_of?;
+        let ImageSource { stamp, form } = self.source?;
         (form.0 == 0).then_some(stamp)
     }
 
     /// Returns true if bytes of the file were lost after it was opened, so that results from it may be wrong.
     #[must_use]
-    pub fn was_cut_short(&self) -> bool {
+    pub fn was_truncated(&self) -> bool {
         self.damage().is_some_and(|damage| damage.happened())
     }
 }

@@ -16,7 +16,7 @@ use super::data::ElfData;
 use super::psabi::Supplement;
 use super::relocations::{SectionLayout, disjoint, link};
 use super::section::{self, Section};
-use super::{FileAllowance, ImageError, LeftOut, MadeOf, Segment};
+use super::{FileAllowance, ImageError, ImageSource, OmittedPart, Segment};
 
 /// An opened ELF file. Immutable; a clone shares everything except the path.
 #[derive(Clone)]
@@ -28,7 +28,7 @@ pub struct Image {
     /// Remaining bytes that all files of a run may unpack.
     unpacked: Option<Arc<SharedAllowance>>,
     /// Source file; `None` if the image was made in memory.
-    pub(super) made_of: Option<MadeOf>,
+    pub(super) source: Option<ImageSource>,
 }
 
 impl Image {
@@ -100,13 +100,13 @@ impl Image {
             root: root.map(Arc::from),
             data,
             unpacked: None,
-            made_of: None,
+            source: None,
         }
     }
 
     /// Sets the source file.
-    pub(crate) fn made_of(self, made_of: MadeOf) -> Self {
-        Self { made_of: Some(made_of), ..self }
+    pub(crate) fn source(self, source: ImageSource) -> Self {
+        Self { source: Some(source), ..self }
     }
 
     /// Sets the path, for example the one inside an archive.
@@ -130,8 +130,8 @@ impl Image {
     }
 
     /// Parts omitted because they exceed a limit.
-    pub(crate) fn left_out(&self) -> &[LeftOut] {
-        &self.data.left_out
+    pub(crate) fn omitted(&self) -> &[OmittedPart] {
+        &self.data.omitted
     }
 
     /// Folder that paths stated in the file must not leave.

@@ -2,15 +2,15 @@
 //! linker and kernel, and entries in archives.
 //! Independent of processes and of the search for files.
 
-mod allowance;
 mod bytes;
 mod compression;
 mod data;
 mod error;
+mod file_allowance;
+mod function_parts;
 mod headerless;
 mod identity;
 mod image;
-mod parts;
 mod prefetch;
 mod program;
 mod psabi;
@@ -20,13 +20,13 @@ mod section_names;
 mod segment;
 mod zip;
 
-pub(crate) use allowance::{FileAllowance, LeftOut};
-pub(crate) use bytes::MadeOf;
+pub(crate) use bytes::ImageSource;
 pub(crate) use compression::{FileCompression, unpack};
 pub(crate) use data::{ElfData, build_id_of};
 pub use error::ImageError;
+pub(crate) use file_allowance::{FileAllowance, OmittedPart};
+pub(crate) use function_parts::CodeSymbols;
 pub use image::Image;
-pub(crate) use parts::CodeSymbols;
 pub use relocations::{CallSlot, Exported, MODULE_CODE, SlotValue, is_within};
 pub(crate) use relocations::{SectionLayout, link};
 pub use section::Section;

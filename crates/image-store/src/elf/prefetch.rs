@@ -5,32 +5,32 @@ use std::sync::{Mutex, PoisonError};
 
 /// Prefetch state of a section. The first request takes the bytes, so that memory use does not increase.
 #[derive(Default)]
-pub(crate) struct SectionPrefetch(Mutex<State>);
+pub(crate) struct SectionPrefetch(Mutex<PrefetchState>);
 
 #[derive(Default)]
-enum State {
+enum PrefetchState {
     #[default]
     Untouched,
     Unpacked(Vec<u8>),
     /// Requested: a prefetch would be too late.
-    Asked,
+    Requested,
 }
 
 impl SectionPrefetch {
     /// Unpacks the section unless it was requested. Concurrent requests wait.
     pub(crate) fn unpack(&self, unpack: impl FnOnce() -> Option<Vec<u8>>) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if matches!(*state, State::Untouched) {
-            *state = unpack().map_or(State::Asked, State::Unpacked);
+        if matches!(*state, PrefetchState::Untouched) {
+            *state = unpack().map_or(PrefetchState::Requested, PrefetchState::Unpacked);
         }
     }
 
     /// Returns the prefetched bytes at the first call, if there are any.
     pub(crate) fn take(&self) -> Option<Vec<u8>> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match std::mem::replace(&mut *state, State::Asked) {
-            State::Unpacked(bytes) => Some(bytes),
-            State::Untouched | State::Asked => None,
+        match std::mem::replace(&mut *state, PrefetchState::Requested) {
+            PrefetchState::Unpacked(bytes) => Some(bytes),
+            PrefetchState::Untouched | PrefetchState::Requested => None,
         }
     }
 }

@@ -53,16 +53,16 @@ mod tests {
     fn a_file_with_overwritten_names_is_reported() {
         let path = Path::new("bfd-separate");
         let mut bytes = include_bytes!("../../testdata/layouts/bfd-separate").to_vec();
-        let left_out = |bytes: &[u8]| {
+        let omitted = |bytes: &[u8]| {
             let content = Content::from(bytes.to_vec());
             let file = ElfData::parse(path, content, &Budget::default()).expect("an ELF file");
-            file.left_out.into_iter().map(|it| (it.what, it.why)).collect::<Vec<_>>()
+            file.omitted.into_iter().map(|it| (it.what, it.why)).collect::<Vec<_>>()
         };
-        assert_eq!(left_out(&bytes), []);
+        assert_eq!(omitted(&bytes), []);
         let at = bytes.windows(8).position(|window| window == b".symtab\0").expect("its name");
         bytes[at..at + 7].fill(0);
         let expected = ("the table of section names".to_owned(), "is damaged".to_owned());
-        assert_eq!(left_out(&bytes), [expected]);
+        assert_eq!(omitted(&bytes), [expected]);
     }
 
     #[test]

@@ -22,16 +22,16 @@ fn stored(archive: &[u8]) -> impl Iterator<Item = (&[u8], Range<usize>)> {
     let count = end.and_then(|end| u16_at(archive, end + 10)).unwrap_or(0);
     let mut at = start.unwrap_or(0) as usize;
     let next = move |_| {
-        let entry = Entry::at(archive, at)?;
+        let entry = ZipEntry::at(archive, at)?;
         at = entry.next;
         Some(entry)
     };
-    let range = |entry: Entry<'_>| entry.range(archive);
+    let range = |entry: ZipEntry<'_>| entry.range(archive);
     (0..count).map_while(next).filter_map(move |entry| Some((entry.name, range(entry)?)))
 }
 
 /// An entry of the central directory.
-struct Entry<'a> {
+struct ZipEntry<'a> {
     name: &'a [u8],
     is_stored: bool,
     size: usize,
@@ -41,7 +41,7 @@ struct Entry<'a> {
     next: usize,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> ZipEntry<'a> {
     fn at(archive: &'a [u8], at: usize) -> Option<Self> {
         const CENTRAL: usize = 46;
         let start = at.checked_add(CENTRAL)?;

@@ -26,7 +26,7 @@ pub enum FileProof {
     /// Its device, inode and generation, on the recorded machine.
     Inode,
     /// The user, a dump of JIT code or the running kernel gave the file for this module.
-    Given,
+    UserNamed,
     /// No proof: only the recorded path or name match.
     None,
 }
@@ -38,7 +38,7 @@ impl FileProof {
         match self {
             Self::BuildId => "build-id",
             Self::Inode => "inode",
-            Self::Given => "given",
+            Self::UserNamed => "given",
             Self::None => "none",
         }
     }
@@ -46,7 +46,7 @@ impl FileProof {
 
 /// Deciding evidence for the file of a module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Evidence {
+pub(crate) enum MatchEvidence {
     /// The file must have this build-id.
     BuildId(BuildId),
     /// The file must have this identity on this machine.
@@ -73,7 +73,7 @@ pub enum Difference {
     Written,
 }
 
-impl Evidence {
+impl MatchEvidence {
     /// Returns the deciding evidence for a module.
     pub(crate) fn of(module: &Module, options: &FileOptions) -> Self {
         let identity = module.identity;

@@ -54,8 +54,8 @@ impl FileCandidate {
     }
 
     /// A path stated in an ELF file, relative to the location of that file.
-    pub(crate) fn beside(owner: &Image, options: &FileOptions, path: PathBuf) -> Self {
-        let root = owner.root().unwrap_or_else(|| options.root_around(owner.path()));
+    pub(crate) fn sibling(owner: &Image, options: &FileOptions, path: PathBuf) -> Self {
+        let root = owner.root().unwrap_or_else(|| options.enclosing_root(owner.path()));
         Self::recorded(root, path)
     }
 
@@ -101,7 +101,7 @@ pub(crate) fn named_by_user(options: &FileOptions, recorded: &Path) -> Vec<FileC
 
 /// Returns the candidate paths of a build-id in the build-id caches and debug directories.
 /// `recorded` is its path in caches of older recorders.
-pub(crate) fn places_of_id(
+pub(crate) fn paths_of_id(
     options: &FileOptions,
     id: BuildId,
     recorded: Option<&PathBuf>,
@@ -117,7 +117,7 @@ pub(crate) fn places_of_id(
 }
 
 /// Returns the candidate paths of a recorded path below the debug directories.
-pub(crate) fn places_of_debug_files<'o>(
+pub(crate) fn paths_of_debug_files<'o>(
     options: &'o FileOptions,
     recorded: &'o Path,
 ) -> impl Iterator<Item = FileCandidate> + 'o {
@@ -137,7 +137,7 @@ fn debug_dirs_by_id(
 }
 
 /// Returns the candidate paths that depend only on a build-id.
-pub(crate) fn places_by_id(
+pub(crate) fn paths_by_id(
     options: &FileOptions,
     id: BuildId,
 ) -> impl Iterator<Item = FileCandidate> + '_ {
@@ -154,7 +154,7 @@ pub(crate) fn user_files<'o>(
 
 /// Returns the candidate paths of a recorded path: mapped by the user, and below each sysroot;
 /// without sysroots, the path itself.
-pub(crate) fn places(options: &FileOptions, recorded: &Path) -> Vec<FileCandidate> {
+pub(crate) fn recorded_paths(options: &FileOptions, recorded: &Path) -> Vec<FileCandidate> {
     let bytes = recorded.as_os_str().as_bytes();
     let mapped = options.path_map.iter().filter_map(|(from, to)| {
         let rest = bytes.strip_prefix(from.as_slice())?;

@@ -25,7 +25,7 @@ impl ExtraFiles {
     /// Lists the folders. Unreadable ones are skipped, and links to folders are not followed.
     #[must_use]
     pub fn below(host: &dyn Host, dirs: &[PathBuf]) -> Self {
-        let mut listing = Listing { host, room: MOST, files: BTreeMap::new() };
+        let mut listing = Listing { host, capacity: MOST, files: BTreeMap::new() };
         dirs.iter().for_each(|dir| listing.add(dir, DEEPEST));
         Self { by_name: Arc::new(listing.files), is_named: !dirs.is_empty() }
     }
@@ -60,15 +60,15 @@ impl ExtraFiles {
 struct Listing<'h> {
     host: &'h dyn Host,
     /// Remaining number of entries.
-    room: usize,
+    capacity: usize,
     files: BTreeMap<OsString, Vec<PathBuf>>,
 }
 
 impl Listing<'_> {
     fn add(&mut self, dir: &Path, depth: usize) {
         let mut entries = self.host.list(dir, Origin::User).unwrap_or_default();
-        entries.truncate(self.room);
-        self.room -= entries.len();
+        entries.truncate(self.capacity);
+        self.capacity -= entries.len();
         let mut below = Vec::new();
         for entry in entries {
             let path = dir.join(&entry.name);

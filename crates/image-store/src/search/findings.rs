@@ -28,9 +28,9 @@ pub enum FileFindingKind {
     /// A file larger than the limit for reading.
     TooLarge,
     /// A part of a file that unpacks to, or requires, more than allowed for the file's size.
-    LeftOut,
+    PartOmitted,
     /// A file that was truncated while it was read.
-    CutShort,
+    Truncated,
     /// A dump of JIT code with damaged records, or a partial one at the end.
     JitDump,
     /// A section with an embedded file that cannot be unpacked.
@@ -58,8 +58,8 @@ impl FileFindingKind {
             Self::PerfMap => "perf-map-damaged",
             Self::KernelList => "kallsyms-damaged",
             Self::TooLarge => "file-too-large",
-            Self::LeftOut => "file-part-left-out",
-            Self::CutShort => "file-cut-short",
+            Self::PartOmitted => "file-part-left-out",
+            Self::Truncated => "file-cut-short",
             Self::JitDump => "jitdump-damaged",
             Self::Section => "section-unreadable",
             Self::DebugFile => "debug-file-unusable",
@@ -151,7 +151,7 @@ impl FileFindings {
 
 /// Memory without a file that was attributed to the file mapped around it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct MovedText {
+pub struct RemappedText {
     /// Process that mapped the memory first; its children can have it, too.
     pub pid: Pid,
     /// First address.
@@ -164,22 +164,22 @@ pub struct MovedText {
 
 /// Moved text of a run, without duplicates from different threads.
 #[derive(Debug, Default)]
-pub(crate) struct MovedTexts(Mutex<BTreeSet<MovedText>>);
+pub(crate) struct RemappedTexts(Mutex<BTreeSet<RemappedText>>);
 
-impl MovedTexts {
+impl RemappedTexts {
     /// Adds a range of memory without a file, and the module with its text. Returns the memory
     /// taken in bytes, 0 if the range was present.
     pub(crate) fn note(&self, memory: &Module, range: Range<Avma>, of: &Module) -> u64 {
         let Some((pid, _)) = memory.first_mapped else { return 0 };
-        let bytes = size_of::<MovedText>() + of.path.len();
+        let bytes = size_of::<RemappedText>() + of.path.len();
         let Range { start, end } = range;
-        let moved = MovedText { pid, start, end, path: of.path.clone() };
+        let moved = RemappedText { pid, start, end, path: of.path.clone() };
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.insert(moved) { bytes as u64 } else { 0 }
     }
 
     /// Returns the ranges by process and address.
-    pub(crate) fn rows(&self) -> Vec<MovedText> {
+    pub(crate) fn rows(&self) -> Vec<RemappedText> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 }
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn a_few_of_each_kind_are_named() {
         let findings = FileFindings::default();
-        findings.note(FileFindingKind::CutShort, "x".to_owned());
+        findings.note(FileFindingKind::Truncated, "x".to_owned());
         for file in (0..8).chain(0..2) {
             findings.note(FileFindingKind::TooLarge, file.to_string());
         }

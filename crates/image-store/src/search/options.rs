@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use address::BuildId;
-use budget::{Budget, Memory};
+use budget::{Budget, MemoryBudget};
 use host::{Host, RealHost};
 
 use super::extra::ExtraFiles;
@@ -58,7 +58,7 @@ pub struct FileOptions {
     /// Limits per file and in total.
     pub budget: Budget,
     /// Memory accounting of the run.
-    pub memory: Arc<Memory>,
+    pub memory: Arc<MemoryBudget>,
     /// Servers for files that are not found locally.
     pub fetcher: Option<Fetcher>,
 }
@@ -121,7 +121,7 @@ impl FileOptions {
 
     /// Returns the folder that names stated in a user's file must not leave: its sysroot;
     /// without any sysroot `/`; otherwise its folder.
-    pub(crate) fn root_around<'o>(&'o self, file: &'o Path) -> &'o Path {
+    pub(crate) fn enclosing_root<'o>(&'o self, file: &'o Path) -> &'o Path {
         match self.sysroots.iter().find(|root| file.starts_with(root)) {
             Some(root) => root,
             None if self.sysroots.is_empty() => Path::new("/"),

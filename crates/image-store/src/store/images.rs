@@ -5,24 +5,24 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use address::{Avma, BuildId, Pid};
-use budget::{Held, MemoryUse, Resource, SharedAllowance};
+use budget::{HeldMemory, MemoryUse, Resource, SharedAllowance};
 use hashbrown::{HashMap, HashSet};
 use host::{Damage, HostError, HostFile, HostText};
 use module_map::{MappedKind, Module};
 
 use super::by_content::FilesByContent;
 use super::debug;
-use super::jit::KeptPerfMaps;
+use super::jit::PerfMapCache;
 use super::loaded::{LoadedImage, mark_of};
-use super::outcomes::{FoundImage, ImageOutcome, Outcomes};
+use super::outcomes::{FoundImage, ImageOutcome, ImageOutcomes};
 use super::shared::{ContentKey, Form, SharedImages};
-use crate::elf::{ElfData, Image, ImageError, LeftOut};
+use crate::elf::{ElfData, Image, ImageError, OmittedPart};
 use crate::identity::{FileProof, LoadError, live_root};
 use crate::kernel;
 use crate::kernel::ModuleLists;
 use crate::search::{
-    FileCandidate, FileFinding, FileFindingKind, FileFindings, FileOptions, MovedText, MovedTexts,
-    below, places,
+    FileCandidate, FileFinding, FileFindingKind, FileFindings, FileOptions, RemappedText,
+    RemappedTexts, below, recorded_paths,
 };
 
 /// Opens images for the modules of one run and stores the results. Missing files are remembered for this run only.
@@ -34,18 +34,18 @@ pub struct ImageStore {
     /// Hash of the places that are searched for debug files.
     debug_search: u64,
     run: Mutex<RunImages>,
-    outcomes: Outcomes,
+    outcomes: ImageOutcomes,
     pub(super) module_lists: ModuleLists,
     pub(super) contents: FilesByContent,
-    pub(super) perf_maps: KeptPerfMaps,
+    pub(super) perf_maps: PerfMapCache,
     findings: FileFindings,
-    moved_texts: MovedTexts,
+    remapped_texts: RemappedTexts,
     /// Memory-mapped files, which other programs may truncate.
     mapped: Mutex<Vec<(PathBuf, Damage)>>,
     /// Remaining memory for the contents of files.
     held: Arc<SharedAllowance>,
     /// Memory taken by the results per module.
-    noted: Mutex<Held>,
+    noted: Mutex<HeldMemory>,
 }
 
 /// A path, the root of its resolution, and the form of the opened file.
@@ -79,16 +79,16 @@ impl ImageStore {
         let held = options.budget.shared_allowance(Resource::HeldInAll, 0);
         let held = held.held_in(&options.memory, MemoryUse::Files);
         Self {
-            noted: Mutex::new(Held::new(&options.memory, MemoryUse::Processes)),
+            noted: Mutex::new(HeldMemory::new(&options.memory, MemoryUse::Processes)),
             debug_search: options.debug_search(),
             shared,
             run: Mutex::default(),
-            outcomes: Outcomes::default(),
-            perf_maps: KeptPerfMaps::default(),
+            outcomes: ImageOutcomes::default(),
+            perf_maps: PerfMapCache::default(),
             module_lists: ModuleLists::default(),
             contents: FilesByContent::default(),
             findings: FileFindings::default(),
-            moved_texts: MovedTexts::default(),
+            remapped_texts: RemappedTexts::default(),
             mapped: Mutex::default(),
             held: Arc::new(held),
             options,
@@ -165,7 +165,7 @@ impl ImageStore {
         let bytes = (size_of::<ImageOutcome>() + module.path.len()) as u64;
         self.noted.lock().unwrap_or_else(PoisonError::into_inner).add(bytes);
         if let Some(image) = self.provided(module) {
-            return Ok(FoundImage { image, proof: FileProof::Given });
+            return Ok(FoundImage { image, proof: FileProof::UserNamed });
         }
         match module.kind {
             MappedKind::File => self.load_file(module),
@@ -204,7 +204,7 @@ impl ImageStore {
 
     fn data_file(&self, path: &Path, pid: Pid) -> Option<FileCandidate> {
         let host = &self.options.host;
-        let mut found = places(&self.options, path);
+        let mut found = recorded_paths(&self.options, path);
         let live = live_root(&self.options, pid);
         found.extend(live.map(|root| FileCandidate::recorded(&root, below(&root, path))));
         found.into_iter().find(|it| host.is_file(&it.path, it.origin()))
@@ -229,13 +229,13 @@ impl ImageStore {
 
     /// Returns the memory without a file that has frames and was attributed to the surrounding file.
     #[must_use]
-    pub fn moved_texts(&self) -> Vec<MovedText> {
-        self.moved_texts.rows()
+    pub fn remapped_texts(&self) -> Vec<RemappedText> {
+        self.remapped_texts.rows()
     }
 
     /// Notes such memory, and the module with its text.
-    pub(crate) fn note_moved(&self, memory: &Module, range: Range<Avma>, of: &Module) {
-        let bytes = self.moved_texts.note(memory, range, of);
+    pub(crate) fn note_remapped(&self, memory: &Module, range: Range<Avma>, of: &Module) {
+        let bytes = self.remapped_texts.note(memory, range, of);
         self.noted.lock().unwrap_or_else(PoisonError::into_inner).add(bytes);
     }
 
@@ -250,8 +250,8 @@ impl ImageStore {
     }
 
     /// Reports the parts of a file that are omitted because they exceed a limit.
-    pub(crate) fn note_left_out(&self, image: &Image, part: &str, left_out: &[LeftOut]) {
-        for LeftOut { what, why } in left_out {
+    pub(crate) fn note_omitted(&self, image: &Image, part: &str, omitted: &[OmittedPart]) {
+        for OmittedPart { what, why } in omitted {
             let path = image.path().display();
             let message = format!("{path}: {part}{what} {why}; it was omitted");
             self.note(FileFindingKind::LeftOut, message);
@@ -325,13 +325,13 @@ impl ImageStore {
         };
         match self.shared.open(&*self.options.host, candidate, form, parse) {
             Ok((image, key)) => {
-                self.note_left_out(&image, "", image.left_out());
+                self.note_omitted(&image, "", image.omitted());
                 if form == Form::Kernel && image.damage().is_none() {
                     let bytes = image.bytes().len() as u64;
                     let reading = || image.path().display().to_string();
                     self.held.take_for(bytes, reading).map_err(|why| {
                         let path = image.path().to_owned();
-                        self.left_out(ImageError::TooMuch {
+                        self.note_excess(ImageError::TooMuch {
                             path,
                             what: "the file".to_owned(),
                             why,
@@ -344,12 +344,12 @@ impl ImageStore {
                 }
                 Ok((image.within(&self.held), key))
             }
-            Err(error) => Err(self.left_out(error)),
+            Err(error) => Err(self.note_excess(error)),
         }
     }
 
     /// Adds a finding about a file that exceeds a limit.
-    fn left_out(&self, error: ImageError) -> ImageError {
+    fn note_excess(&self, error: ImageError) -> ImageError {
         if matches!(error, ImageError::TooMuch { .. }) {
             self.note(FileFindingKind::LeftOut, format!("{error}; it was omitted"));
         }
@@ -419,7 +419,7 @@ impl ImageStore {
     }
 
     /// Returns the image with an id, if this run has one.
-    pub(super) fn known_by_id(&self, id: BuildId) -> Option<Arc<LoadedImage>> {
+    pub(super) fn opened_by_id(&self, id: BuildId) -> Option<Arc<LoadedImage>> {
         self.with_run(|run| run.by_id.get(&id).cloned())
     }
 

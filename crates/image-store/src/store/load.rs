@@ -7,12 +7,12 @@ use address::BuildId;
 use module_map::{Inode, MappedKind, Module, PathUse, path_on_disk};
 
 use crate::identity::{
-    Evidence, FileProof, InodeMatch, LiveFiles, LoadError, compare_candidate, live_files,
+    FileProof, InodeMatch, LiveFiles, LoadError, MatchEvidence, compare_candidate, live_files,
     may_be_at_path,
 };
 use crate::search::{
-    FetchKind, FileCandidate, in_archives, named_by_user, places, places_of_debug_files,
-    places_of_id, recorded_copies, recorded_path, user_files,
+    FetchKind, FileCandidate, in_archives, named_by_user, paths_of_debug_files, paths_of_id,
+    recorded_copies, recorded_path, recorded_paths, user_files,
 };
 use crate::store::images::ImageStore;
 use crate::store::loaded::LoadedImage;
@@ -24,26 +24,26 @@ impl ImageStore {
     /// that can be of the recorded file. Opens no file.
     #[must_use]
     pub fn deciding_build_id(&self, module: &Module) -> Option<BuildId> {
-        match Evidence::of(module, self.options()) {
-            Evidence::BuildId(id) => Some(id),
-            Evidence::Inode(_) | Evidence::Path => None,
+        match MatchEvidence::of(module, self.options()) {
+            MatchEvidence::BuildId(id) => Some(id),
+            MatchEvidence::Inode(_) | MatchEvidence::Path => None,
         }
     }
 
     /// Finds and opens the file of a module.
     pub(in crate::store) fn load_file(&self, module: &Module) -> ImageOutcome {
-        if let Some(image) = self.given(module) {
-            return Ok(FoundImage { image: image?, proof: FileProof::Given });
+        if let Some(image) = self.user_named(module) {
+            return Ok(FoundImage { image: image?, proof: FileProof::UserNamed });
         }
-        match Evidence::of(module, self.options()) {
-            Evidence::BuildId(id) => self.by_build_id(module, id),
-            Evidence::Inode(inode) => self.by_inode(module, inode),
-            Evidence::Path => self.by_path(module),
+        match MatchEvidence::of(module, self.options()) {
+            MatchEvidence::BuildId(id) => self.by_build_id(module, id),
+            MatchEvidence::Inode(inode) => self.by_inode(module, inode),
+            MatchEvidence::Path => self.by_path(module),
         }
     }
 
     /// Returns the file that the user assigned to the recorded path or name of a module.
-    fn given(&self, module: &Module) -> Option<Result<Arc<LoadedImage>, LoadError>> {
+    fn user_named(&self, module: &Module) -> Option<Result<Arc<LoadedImage>, LoadError>> {
         use std::os::unix::ffi::OsStrExt as _;
         let path = path_on_disk(&module.path);
         let name = Path::new(std::ffi::OsStr::from_bytes(path)).file_name();
@@ -62,7 +62,7 @@ impl ImageStore {
     fn by_build_id(&self, module: &Module, id: BuildId) -> ImageOutcome {
         // The same library in an archive has other offsets.
         if module.part.is_none()
-            && let Some(image) = self.known_by_id(id)
+            && let Some(image) = self.opened_by_id(id)
         {
             return Ok(FoundImage { image, proof: FileProof::BuildId });
         }
@@ -77,12 +77,12 @@ impl ImageStore {
         if by_path {
             found.extend(options.extra.named(recorded.file_name()));
             found.extend(in_archives(options, &recorded));
-            found.extend(places(options, &recorded));
+            found.extend(recorded_paths(options, &recorded));
         }
         found.extend(live_files(options, module).into_all());
-        found.extend(places_of_id(options, id, by_path.then_some(&recorded)));
+        found.extend(paths_of_id(options, id, by_path.then_some(&recorded)));
         if by_path {
-            found.extend(places_of_debug_files(options, &recorded));
+            found.extend(paths_of_debug_files(options, &recorded));
         }
         let by_content = (module.part.is_none()).then_some(id).into_iter();
         let found = found.into_iter().chain(by_content.flat_map(|id| self.files_with_id(id)));
@@ -98,7 +98,7 @@ impl ImageStore {
         let (mut refused, mut unproven) = (None, Vec::new());
         let named = user_files(options, |_| true)
             .chain(options.extra.named(recorded.file_name()))
-            .chain(places(options, &recorded));
+            .chain(recorded_paths(options, &recorded));
         let mut take =
             |candidate: FileCandidate| match compare_candidate(inode, &candidate, options) {
                 Some(InodeMatch::Same) => Some(candidate),
@@ -125,7 +125,7 @@ impl ImageStore {
         if unproven.is_empty() && may_be_copied(module) {
             // A copy has a different inode.
             unproven = self.named_copies(module)?;
-            let mapped = places(options, &recorded).into_iter();
+            let mapped = recorded_paths(options, &recorded).into_iter();
             unproven.extend(mapped.filter(|candidate| candidate.path != recorded));
             unproven.extend(in_archives(options, &recorded));
         }
@@ -149,9 +149,9 @@ impl ImageStore {
         }
         if may_be_at_path(module) {
             found.extend(in_archives(options, &recorded));
-            found.extend(places(options, &recorded));
+            found.extend(recorded_paths(options, &recorded));
             found.extend(live_files(options, module).into_all());
-            found.extend(places_of_debug_files(options, &recorded));
+            found.extend(paths_of_debug_files(options, &recorded));
         }
         match self.first_of(found.into_iter(), None, form_of(module))? {
             Some(image) => Ok(FoundImage { image, proof: FileProof::None }),

@@ -134,10 +134,10 @@ impl LoadedImage {
         let Ok(data) = self.image.section_data(section) else { return damaged() };
         let mut allowance = FileAllowance::new(&store.options().budget, data.len());
         let unpacked = unpack(&data, &mut allowance);
-        let left_out = allowance.into_left_out();
-        store.note_left_out(&self.image, ".gnu_debugdata: ", &left_out);
+        let omitted = allowance.into_omitted();
+        store.note_omitted(&self.image, ".gnu_debugdata: ", &omitted);
         let Ok(unpacked) = unpacked else {
-            return if left_out.is_empty() { damaged() } else { None };
+            return if omitted.is_empty() { damaged() } else { None };
         };
         let unpacked = unpacked.into_owned();
         if !store.may_hold(self.image.path(), unpacked.len() as u64) {
@@ -152,7 +152,7 @@ impl LoadedImage {
     pub fn is_whole(&self, store: &ImageStore) -> bool {
         let others = [self.debug_if_loaded(), self.alt.get().and_then(Option::as_ref)];
         let others = others.into_iter().flatten().map(|other| &**other);
-        let is_whole = |image: &Image| image.left_out().is_empty() && !image.was_cut_short();
+        let is_whole = |image: &Image| image.omitted().is_empty() && !image.was_truncated();
         let has_mini = self.image.section(".gnu_debugdata").is_some();
         std::iter::once(&self.image).chain(others).all(is_whole)
             && (!has_mini || self.mini(store).is_some_and(is_whole))

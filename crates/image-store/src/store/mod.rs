@@ -1,8 +1,8 @@
 //! Store of a run: the file of each module, opened once, checked against the recording, and shared by content.
 //! It also has the separate debug files that belong to them, and the files of JIT compilers.
 
+mod build_id_lookup;
 mod by_content;
-mod by_id;
 mod debug;
 mod images;
 mod jit;

@@ -19,17 +19,17 @@ pub(crate) type ImageOutcome = Result<FoundImage, LoadError>;
 
 /// Results of a run. A run usually has one timeline, and a second one if its replay had to restart.
 #[derive(Debug, Default)]
-pub(crate) struct Outcomes(OnceLock<Box<OfTimeline>>);
+pub(crate) struct ImageOutcomes(OnceLock<Box<TimelineOutcomes>>);
 
 /// Results for the modules of one timeline, and of the next timeline.
 #[derive(Debug)]
-struct OfTimeline {
+struct TimelineOutcomes {
     timeline: TimelineId,
     by_module: GrowTable<ImageOutcome>,
-    next: Outcomes,
+    next: ImageOutcomes,
 }
 
-impl Outcomes {
+impl ImageOutcomes {
     /// Returns the result for a module if it was requested.
     pub(crate) fn get(&self, module: &Module) -> Option<&ImageOutcome> {
         let mut at = self;
@@ -52,7 +52,7 @@ impl Outcomes {
         loop {
             let table = at.0.get_or_init(|| {
                 let timeline = module.timeline;
-                Box::new(OfTimeline {
+                Box::new(TimelineOutcomes {
                     timeline,
                     by_module: GrowTable::default(),
                     next: Self::default(),

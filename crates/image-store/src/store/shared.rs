@@ -10,7 +10,7 @@ use address::{BuildId, FileOffset};
 use hashbrown::HashMap;
 use host::{FileStamp, Host, HostError};
 
-use crate::elf::{ElfData, Image, ImageError, MadeOf};
+use crate::elf::{ElfData, Image, ImageError, ImageSource};
 use crate::search::FileCandidate;
 
 /// Limits of the retained files.
@@ -81,7 +81,7 @@ impl CacheIdentity {
 /// discarded together; a new [`Self::generation`] starts.
 #[derive(Debug)]
 pub struct SharedImages {
-    kept: Mutex<KeptImages>,
+    cached: Mutex<CachedImages>,
     next_serial: AtomicU32,
     /// Bytes of images made in memory that have a serial; caches hold data about those that were queried.
     provided_bytes: AtomicU64,
@@ -90,8 +90,8 @@ pub struct SharedImages {
 }
 
 #[derive(Debug, Default)]
-struct KeptImages {
-    contents: HashMap<ContentKey, Entry>,
+struct CachedImages {
+    contents: HashMap<ContentKey, CachedImage>,
     by_id: HashMap<(BuildId, usize), ContentKey>,
     bytes: u64,
     /// Use counter, for the order of uses.
@@ -99,7 +99,7 @@ struct KeptImages {
 }
 
 #[derive(Debug)]
-struct Entry {
+struct CachedImage {
     data: Arc<ElfData>,
     identities: Vec<Arc<CacheIdentity>>,
     used: u64,
@@ -117,7 +117,7 @@ impl SharedImages {
     pub fn new(limits: ImageLimits) -> Self {
         static GENERATION: AtomicU64 = AtomicU64::new(1);
         Self {
-            kept: Mutex::default(),
+            cached: Mutex::default(),
             next_serial: AtomicU32::new(0),
             provided_bytes: AtomicU64::new(0),
             generation: GENERATION.fetch_add(1, Ordering::Relaxed),
@@ -147,8 +147,8 @@ impl SharedImages {
 
     /// Returns the number of stored files.
     #[must_use]
-    pub fn n_kept(&self) -> usize {
-        self.with(|kept| kept.contents.len())
+    pub fn n_cached(&self) -> usize {
+        self.with(|cached| cached.contents.len())
     }
 
     /// Opens a file, or returns the stored one.
@@ -163,7 +163,7 @@ impl SharedImages {
         let mut known = None;
         let file = host.open_unless(path, origin, &mut |stamp| {
             let key = (*stamp, form);
-            known = self.with(|kept| kept.find(&key)).map(|data| (key, data));
+            known = self.with(|cached| cached.find(&key)).map(|data| (key, data));
             known.is_some()
         })?;
         let Some(file) = file else {
@@ -173,7 +173,7 @@ impl SharedImages {
         };
         let key = (file.stamp, form);
         let data = Arc::new(parse(path, file.content)?);
-        let (key, data) = self.with(|kept| kept.keep(key, data, self.limits));
+        let (key, data) = self.with(|cached| cached.insert(key, data, self.limits));
         Ok((image_of(path, origin.root(), data, &key), key))
     }
 
@@ -190,21 +190,21 @@ impl SharedImages {
         search: u64,
         mut fits: impl FnMut(&CacheIdentity) -> bool,
     ) -> Arc<CacheIdentity> {
-        let known = key.map_or_else(Vec::new, |key| self.with(|kept| kept.identities(key)));
+        let known = key.map_or_else(Vec::new, |key| self.with(|cached| cached.identities(key)));
         let known = known.into_iter().find(|known| known.search == search && fits(known));
         known.unwrap_or_else(|| {
             let serial = self.next_serial.fetch_add(1, Ordering::Relaxed);
             let new = Arc::new(CacheIdentity { serial, search, debug: OnceLock::new() });
             if let Some(key) = key {
-                self.with(|kept| kept.add_identity(key, &new));
+                self.with(|cached| cached.add_identity(key, &new));
             }
             new
         })
     }
 
-    fn with<T>(&self, f: impl FnOnce(&mut KeptImages) -> T) -> T {
+    fn with<T>(&self, f: impl FnOnce(&mut CachedImages) -> T) -> T {
         // A panic of another thread cannot leave the maps inconsistent.
-        f(&mut self.kept.lock().unwrap_or_else(PoisonError::into_inner))
+        f(&mut self.cached.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -217,10 +217,10 @@ fn image_of(path: &Path, root: Option<&Path>, data: Arc<ElfData>, key: &ContentK
         Form::Entry(offset) => (2, offset.0),
         Form::Kernel => (3, 0),
     };
-    Image::of(path, root, data).made_of(MadeOf { stamp, form })
+    Image::of(path, root, data).source(ImageSource { stamp, form })
 }
 
-impl KeptImages {
+impl CachedImages {
     fn find(&mut self, key: &ContentKey) -> Option<Arc<ElfData>> {
         self.clock += 1;
         let entry = self.contents.get_mut(key)?;
@@ -229,7 +229,7 @@ impl KeptImages {
     }
 
     /// Stores a content, unless it is present: as the same file, or as another one of the same build-id and size.
-    fn keep(
+    fn insert(
         &mut self,
         key: ContentKey,
         data: Arc<ElfData>,
@@ -248,9 +248,9 @@ impl KeptImages {
             self.by_id.insert(id, key);
         }
         let used = self.clock;
-        self.contents.insert(key, Entry { data: data.clone(), identities: Vec::new(), used });
+        self.contents.insert(key, CachedImage { data: data.clone(), identities: Vec::new(), used });
         while self.contents.len() > limits.files.max(1) || self.bytes > limits.bytes {
-            if !self.forget_oldest(&key) {
+            if !self.evict_oldest(&key) {
                 break;
             }
         }
@@ -258,7 +258,7 @@ impl KeptImages {
     }
 
     /// Removes the least recently used file, except `spared`.
-    fn forget_oldest(&mut self, spared: &ContentKey) -> bool {
+    fn evict_oldest(&mut self, spared: &ContentKey) -> bool {
         let others = self.contents.iter().filter(|(key, _)| *key != spared);
         let Some(oldest) = others.min_by_key(|(_, entry)| entry.used).map(|(key, _)| *key) else {
             return false;

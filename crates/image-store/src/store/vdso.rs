@@ -52,7 +52,7 @@ impl ImageStore {
             }
             // Without a recorded id there is no evidence for the same kernel.
             (None, _) if self.options().trust_running_kernel => {
-                Ok(FoundImage { image: loaded, proof: FileProof::Given })
+                Ok(FoundImage { image: loaded, proof: FileProof::UserNamed })
             }
             (None, _) => Err(missing()),
         }

@@ -65,7 +65,7 @@ fn kernel_modules_unpack_and_are_relocated_within_bounds() {
         |name: &str| RealHost.read(&data("kernel").join(name), Origin::User).expect("a module");
     let image = image_store::Image::from_vec(Path::new("kmod.ko"), read("kmod.ko"));
     let id = image.expect("a module").build_id().expect("its id");
-    let left_out = |what: &str| (FileFindingKind::LeftOut, what.to_owned());
+    let left_out = |what: &str| (FileFindingKind::PartOmitted, what.to_owned());
     let budget = Budget::default();
     assert_eq!(of_module(&read("kmod.ko.zst"), id, budget), (true, vec![]));
     let few = Limit { base: 10, per_byte: 0, most: 10 };

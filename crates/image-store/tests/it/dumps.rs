@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use address::{Arch, Pid};
-use budget::{Budget, Limit, Memory, Resource};
+use budget::{Budget, Limit, MemoryBudget, Resource};
 use image_store::{DumpReader, FileOptions, ImageStore};
 use module_map::JitReader as _;
 
@@ -54,7 +54,7 @@ fn code_of_a_dump_is_named() {
     }
     dump.extend([0; 16]);
     let (_, options) = machine(&[("/tmp/jit-1.dump", &dump)]);
-    let memory = Arc::new(Memory::new(Some(100)));
+    let memory = Arc::new(MemoryBudget::new(Some(100)));
     let budget = options.budget;
     let store = Arc::new(ImageStore::new(FileOptions { memory: memory.clone(), ..options }));
     assert!(

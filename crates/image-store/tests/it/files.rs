@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use address::{BuildId, FileOffset, Svma};
-use host::RefusingHost;
+use host::RestrictedHost;
 use image_store::{ExtraFiles, Fetch, FetchKind, Fetcher, FileOptions, ImageStore, LoadError};
 use module_map::{MapEvent, Module, Timeline};
 use synth::{ElfBuilder, Section, Segment, Symbol, elf_const, gnu_build_id_note};
@@ -273,7 +273,7 @@ fn each_candidate_says_who_named_it() {
     let cached = format!("/cache/.build-id/07/{}/elf", &id[2..]);
     let (host, options) = machine(&[("/opt/app", &elf(7))]);
     let options = FileOptions {
-        host: Arc::new(RefusingHost::new(host.clone())),
+        host: Arc::new(RestrictedHost::new(host.clone())),
         build_id_dirs: vec!["/cache".into()],
         ..options
     };

@@ -4,19 +4,19 @@ use std::path::Path;
 use std::sync::Arc;
 
 use address::BuildId;
-use budget::{Memory, MemoryUse};
+use budget::{MemoryBudget, MemoryUse};
 use image_store::{FileFindingKind, FileOptions, ImageStore};
 use module_map::Timeline;
 use synth::{Section, elf_const};
 
 use crate::support::{code, machine};
 
-fn limited(bytes: u64) -> Arc<Memory> {
-    Arc::new(Memory::new(Some(bytes)))
+fn limited(bytes: u64) -> Arc<MemoryBudget> {
+    Arc::new(MemoryBudget::new(Some(bytes)))
 }
 
 /// Returns the file that was being read when the limit was exceeded.
-fn reading(memory: &Memory) -> Option<&str> {
+fn reading(memory: &MemoryBudget) -> Option<&str> {
     memory.exceeded().map(|exceeded| exceeded.reading.as_str())
 }
 

@@ -105,7 +105,7 @@ fn a_map_is_read_once_until_it_is_forgotten() {
     assert_eq!(begins(), [true, false, false]);
     host.insert("/tmp/perf-77.map", *b"100 10 one\n200 10 two");
     assert_eq!(begins(), [true, false, false]);
-    images.forget_perf_maps();
+    images.clear_perf_maps();
     assert_eq!(begins(), [true, false, true]);
     assert!(images.perf_map(Pid(78)).is_none());
 }

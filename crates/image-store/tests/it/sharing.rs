@@ -38,7 +38,7 @@ fn a_file_has_one_serial_in_all_runs_until_it_changes() {
     assert_eq!([serial(), serial()], [Some(0), Some(0)]);
     host.insert("/app", elf(8));
     assert_eq!([serial(), serial()], [Some(1), Some(1)]);
-    assert_eq!(shared.n_kept(), 2);
+    assert_eq!(shared.n_cached(), 2);
     assert_ne!(shared.generation(), SharedImages::default().generation());
 }
 
@@ -133,7 +133,7 @@ fn what_was_used_longest_ago_goes() {
             store.image(&modules(&[path], None)[0]).expect("a file").serial
         };
         assert_eq!(["/1", "/2", "/1", "/3"].map(serial), [0, 1, 0, 2]);
-        assert_eq!(shared.n_kept(), 2);
+        assert_eq!(shared.n_cached(), 2);
         // The second file is opened again; the first is still stored.
         assert_eq!(["/1", "/2"].map(serial), [0, 3]);
     }

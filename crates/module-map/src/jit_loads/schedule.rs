@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::OccupiedEntry;
 
 use address::{Pid, Timestamp};
-use budget::Held;
+use budget::HeldMemory;
 
 use super::dump::{JitDump, JitLoad};
 
@@ -14,7 +14,7 @@ pub(crate) struct Pending {
     /// By time, then by order of addition.
     loads: BTreeMap<(Timestamp, u64), PendingLoad>,
     added: u64,
-    held: Held,
+    held: HeldMemory,
 }
 
 /// Accounted bytes per load.
@@ -30,7 +30,7 @@ pub(crate) struct PendingLoad {
 
 impl Pending {
     /// Creates an empty schedule, charged to the account of `held`.
-    pub(crate) fn new(held: Held) -> Self {
+    pub(crate) fn new(held: HeldMemory) -> Self {
         Self { held, ..Self::default() }
     }
 

@@ -30,13 +30,13 @@ impl<T> GrowTable<T> {
     /// Returns the value of a module; `None` if it is not initialized.
     #[must_use]
     pub fn get(&self, id: ModuleId) -> Option<&T> {
-        let (block, at) = place_of(id);
+        let (block, at) = slot_of(id);
         self.blocks.get(block)?.get()?.get(at)?.get()
     }
 
     /// Returns the value of a module, made by the first caller; concurrent callers wait.
     pub fn get_or_init(&self, id: ModuleId, make: impl FnOnce() -> T) -> &T {
-        let (block, at) = place_of(id);
+        let (block, at) = slot_of(id);
         let new_block = || (0..FIRST << block).map(|_| OnceLock::new()).collect();
         // Every id has an entry, as a test asserts.
         self.blocks[block].get_or_init(new_block)[at].get_or_init(make)
@@ -45,7 +45,7 @@ impl<T> GrowTable<T> {
 
 /// Block, and index in it.
 #[inline]
-const fn place_of(id: ModuleId) -> (usize, usize) {
+const fn slot_of(id: ModuleId) -> (usize, usize) {
     let number = id.index() + FIRST;
     let block = (number.ilog2() - FIRST.ilog2()) as usize;
     (block, number - (FIRST << block))
@@ -58,10 +58,10 @@ mod tests {
     #[test]
     fn ids_have_places_of_their_own() {
         assert_eq!(
-            [0, 31, 32, 95, 96].map(|id| place_of(ModuleId(id))),
+            [0, 31, 32, 95, 96].map(|id| slot_of(ModuleId(id))),
             [(0, 0), (0, 31), (1, 0), (1, 63), (2, 0)]
         );
-        let last = place_of(ModuleId(u32::MAX));
+        let last = slot_of(ModuleId(u32::MAX));
         assert_eq!(last, (BLOCKS - 1, FIRST - 1));
         let table = GrowTable::default();
         for id in (0..200).map(ModuleId) {

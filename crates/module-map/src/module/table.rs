@@ -4,7 +4,7 @@ use std::hash::BuildHasher as _;
 use std::sync::Arc;
 
 use address::{Avma, FileOffset, ModuleId, Pid};
-use budget::Held;
+use budget::HeldMemory;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::{FileIdentity, MappedKind, Module, Modules, TimelineId, is_deleted};
@@ -18,7 +18,7 @@ pub(crate) struct ModuleTable {
     index: HashTable<u32>,
     hasher: DefaultHashBuilder,
     timeline: TimelineId,
-    held: Held,
+    held: HeldMemory,
 }
 
 /// Accounted bytes of a module besides its path: its row, and its table entries.
@@ -48,7 +48,7 @@ impl<'a> From<&'a Module> for ModuleKey<'a> {
 
 impl ModuleTable {
     /// Creates an empty table, charged to the account of `held`.
-    pub(crate) fn new(held: Held) -> Self {
+    pub(crate) fn new(held: HeldMemory) -> Self {
         Self { held, ..Self::default() }
     }
 

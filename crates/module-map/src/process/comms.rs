@@ -1,7 +1,7 @@
 //! Thread names, and the current name of each thread.
 
 use address::{Pid, Tid};
-use budget::Held;
+use budget::HeldMemory;
 use hashbrown::HashMap;
 
 /// Dense id of a thread name.
@@ -15,7 +15,7 @@ pub(super) struct Comms {
     index: HashMap<Box<[u8]>, CommId>,
     of_thread: HashMap<Tid, CommId>,
     of_process: HashMap<Pid, ProcessName>,
-    held: Held,
+    held: HeldMemory,
 }
 
 /// The name of a process.
@@ -39,7 +39,7 @@ const KTHREADD: &[u8] = b"kthreadd";
 
 impl Comms {
     /// Creates the names with only the idle task, thread 0 of each processor. Charged to the account of `held`.
-    pub(super) fn new(held: Held) -> Self {
+    pub(super) fn new(held: HeldMemory) -> Self {
         let (names, index, of_thread) = (Vec::new(), HashMap::new(), HashMap::new());
         let mut comms = Self { names, index, of_thread, of_process: HashMap::new(), held };
         let idle = comms.intern(b"swapper");
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_thread_without_a_name_has_that_of_its_process() {
-        let mut comms = Comms::new(Held::NOWHERE);
+        let mut comms = Comms::new(HeldMemory::UNCOUNTED);
         assert_eq!(comms.of(Pid(0), Tid(0)), CommId(0));
         assert_eq!(comms.name(CommId(0)), b"swapper");
         let app = comms.intern(b"app");
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_process_that_no_record_named_is_called_as_its_main_or_first_thread() {
-        let mut comms = Comms::new(Held::NOWHERE);
+        let mut comms = Comms::new(HeldMemory::UNCOUNTED);
         let names: [&[u8]; 5] = [b"", b"worker-0", b"worker-1", b"main", b"renamed"];
         let [none, first, second, main, renamed] = names.map(|name| comms.intern(name));
         let asked = |comms: &mut Comms, thread| comms.of_process(Pid(7), thread);

@@ -1,7 +1,7 @@
 //! JIT code on the timeline: dumps are read when they are marked, and their loads are mapped at their times.
 
 use address::{ModuleId, Pid, Timestamp};
-use budget::{Exhausted, Held};
+use budget::{Exhausted, HeldMemory};
 use hashbrown::HashSet;
 
 use super::event::end_of;
@@ -33,7 +33,7 @@ impl JitCode {
     }
 
     /// Creates an empty state, charged to the account of `held`.
-    pub(super) fn new(held: Held) -> Self {
+    pub(super) fn new(held: HeldMemory) -> Self {
         Self { pending: Pending::new(held), ..Self::default() }
     }
 }
@@ -78,7 +78,7 @@ impl Timeline {
             let space = made.space_mut();
             journal.add(pid, &mapping);
             space.map_jit(mapping);
-            hints.lay(in_force, space, pid, start, end, journal);
+            hints.apply(in_force, space, pid, start, end, journal);
         });
     }
 

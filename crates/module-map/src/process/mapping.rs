@@ -3,10 +3,10 @@
 use address::{Avma, ModuleId, Pid, Timestamp};
 
 use super::event::{MapEvent, RecordedName, end_of};
-use super::infer::{Inference, infer};
-use super::recent::NamedMapping;
+use super::inference::{Inference, infer};
+use super::map_cache::NamedMapping;
 use super::timeline::Timeline;
-use super::waiting::{KnownMap, KnownNames};
+use super::waiting::{CachedMap, CachedNames};
 use crate::module::ModuleKey;
 use crate::module::{FileIdentity, MappedKind};
 use crate::module::{is_archive, kernel_name, kind_of};
@@ -33,13 +33,13 @@ impl Timeline {
             return;
         }
         let event = &with_own_vdso(*event);
-        let known = self.recent.find(event, self.modules.all());
+        let known = self.map_cache.find(event, self.modules.all());
         let mut named = known.unwrap_or_else(|| self.name(event));
         if event.executable && named.code_is_new {
             named.code_is_new = false;
             self.map_code_first(event, named);
         }
-        self.map_known(&KnownMap::new(event, end, named));
+        self.map_cached(&CachedMap::new(event, end, named));
         if named.marker && named.kind == MappedKind::File && event.executable {
             self.marked(event.path, event.pid);
         }
@@ -49,29 +49,29 @@ impl Timeline {
     /// Much cheaper than [`Self::map`].
     ///
     /// Returns false, without any effect, if the name is unknown.
-    /// Then use [`Self::map`], and [`Self::keep_name`] for the next time.
+    /// Then use [`Self::map`], and [`Self::cache_name`] for the next time.
     #[must_use]
     pub fn map_again(&mut self, event: &MapEvent<'_>, name: &RecordedName<'_>) -> bool {
-        let Some(named) = self.known_names().named(event, name) else { return false };
+        let Some(named) = self.cached_names().named(event, name) else { return false };
         match end_of(event.start, event.len) {
-            Some(end) => self.map_known(&KnownMap::new(event, end, named)),
+            Some(end) => self.map_cached(&CachedMap::new(event, end, named)),
             None => self.unmappable += 1,
         }
         true
     }
 
     /// Names in records that are known now.
-    /// Several threads can query them before [`Self::map_known`] applies the maps in order.
+    /// Several threads can query them before [`Self::map_cached`] applies the maps in order.
     /// The meaning of a name does not change until build-ids or files are listed.
     #[must_use]
     #[inline]
-    pub const fn known_names(&self) -> KnownNames<'_> {
-        KnownNames::new(&self.recent)
+    pub const fn cached_names(&self) -> CachedNames<'_> {
+        CachedNames::new(&self.map_cache)
     }
 
     /// Stores the name that an applied map has in its record.
-    pub fn keep_name(&mut self, event: &MapEvent<'_>, name: &RecordedName<'_>) {
-        self.recent.keep_recorded(name, event, self.modules.all());
+    pub fn cache_name(&mut self, event: &MapEvent<'_>, name: &RecordedName<'_>) {
+        self.map_cache.insert_recorded(name, event, self.modules.all());
     }
 
     fn map_kernel(&mut self, event: &MapEvent<'_>, end: Avma) {
@@ -115,21 +115,21 @@ impl Timeline {
     /// Applies known maps of one process, one after the other up to `now`.
     ///
     /// Returns false, without any effect, if each of them must be applied separately,
-    /// at its own time, by [`Self::map_known`].
+    /// at its own time, by [`Self::map_cached`].
     #[inline]
     #[must_use]
-    pub fn map_all_known(
+    pub fn map_all_cached(
         &mut self,
         now: Timestamp,
         pid: Pid,
-        maps: impl ExactSizeIterator<Item = KnownMap>,
+        maps: impl ExactSizeIterator<Item = CachedMap>,
     ) -> bool {
         // Journals and hints concern single maps; code of dumps is loaded between them.
         let is_plain = self.hints.is_empty() && !self.journal.on && !self.awaits_jit();
         let taken = is_plain
             && self.processes.get_with_held(pid).is_some_and(|(process, held)| {
                 let mut n_code = process.n_code;
-                let count = |map: &KnownMap| {
+                let count = |map: &CachedMap| {
                     n_code = n_code.wrapping_add(u32::from(map.mapping.executable));
                 };
                 let taken = process.waiting.extend(maps.inspect(count), held);
@@ -143,7 +143,7 @@ impl Timeline {
     }
 
     /// Applies a known map: it is put into the space of the process now, or when the space is needed.
-    pub fn map_known(&mut self, map: &KnownMap) {
+    pub fn map_cached(&mut self, map: &CachedMap) {
         // A journal and hints need time order.
         let may_wait = map.may_wait() && self.hints.is_empty() && !self.journal.on;
         let mut known = self.processes.get_with_held(map.pid);
@@ -152,14 +152,14 @@ impl Timeline {
         }
         let known = known.filter(|_| may_wait);
         if !known.is_some_and(|(process, held)| process.waiting.push(*map, held)) {
-            self.lay(map, may_wait);
+            self.apply(map, may_wait);
         }
     }
 
     /// The same for an unknown process, too many waiting maps, and maps that must not wait.
     #[cold]
-    fn lay(&mut self, map: &KnownMap, may_wait: bool) {
-        let KnownMap { pid, mapping, is_anonymous } = *map;
+    fn apply(&mut self, map: &CachedMap, may_wait: bool) {
+        let CachedMap { pid, mapping, is_anonymous } = *map;
         self.process(pid);
         let Some((process, held)) = self.processes.get_with_held(pid) else { return };
         if may_wait {
@@ -194,7 +194,7 @@ impl Timeline {
             }
             if !in_force.is_empty() {
                 let space = made.space_mut();
-                hints.lay(in_force, space, pid, mapping.start, mapping.end, journal);
+                hints.apply(in_force, space, pid, mapping.start, mapping.end, journal);
             }
         });
     }
@@ -205,14 +205,14 @@ impl Timeline {
         if let Some(inode) = event.identity.inode {
             self.file_history.mapped(event.path, inode);
         }
-        self.keep(event, named);
+        self.cache(event, named);
     }
 
     /// Caches the module of a map for the next one with that name, unless each map has its own module.
-    fn keep(&mut self, event: &MapEvent<'_>, named: NamedMapping) {
+    fn cache(&mut self, event: &MapEvent<'_>, named: NamedMapping) {
         let by_name = named.kind != MappedKind::Anonymous || !event.executable;
         if by_name && !is_archive(event.path) {
-            self.recent.keep(event, named);
+            self.map_cache.insert(event, named);
         }
     }
 
@@ -222,7 +222,7 @@ impl Timeline {
         let module = self.module(kind, event);
         let mut named = NamedMapping::new(module, kind, event.path);
         named.is_memory |= kind == MappedKind::Unopened && event.identity.build_id.is_none();
-        self.keep(event, named);
+        self.cache(event, named);
         named
     }
 

@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use address::{Pid, Timestamp};
-use budget::Held;
+use budget::HeldMemory;
 use hashbrown::HashMap;
 
 use super::hints::{InForce, Layer};
 use super::relatives::Relatives;
-use super::waiting::{LazySpace, MadeSpace, WaitingMaps};
+use super::waiting::{BuiltSpace, LazySpace, WaitingMaps};
 use crate::space::Space;
 
 /// A process image: a process between two of fork, exec and exit. Its modules rarely move.
@@ -65,7 +65,7 @@ impl Process {
     /// Changes its space now, including all its maps. `change` also gets the hints in force.
     pub(super) fn change<R>(
         &mut self,
-        change: impl FnOnce(&mut MadeSpace, &[Arc<Layer>]) -> R,
+        change: impl FnOnce(&mut BuiltSpace, &[Arc<Layer>]) -> R,
     ) -> R {
         let Self { space, waiting, hints, .. } = self;
         let result = LazySpace::change(space, |made| {
@@ -99,7 +99,7 @@ pub(super) struct Inheritance {
 }
 
 /// Number of exited processes that keep their spaces, for late samples.
-const EXITED_KEPT: usize = 1024;
+const MAX_EXITED: usize = 1024;
 
 /// All known processes, including recently exited ones.
 #[derive(Debug)]
@@ -110,7 +110,7 @@ pub(super) struct Processes {
     /// A space without mappings.
     empty: Arc<LazySpace>,
     n_images: u32,
-    held: Held,
+    held: HeldMemory,
 }
 
 /// Accounted bytes of a process besides its space.
@@ -118,8 +118,8 @@ const PROCESS: usize = 2 * size_of::<(Pid, Process)>() + 64;
 
 impl Processes {
     /// Creates an empty table: processes start with `empty` and are charged to the account of `held`.
-    pub(super) fn new(empty: Arc<Space>, held: Held) -> Self {
-        let empty = MadeSpace { space: empty, covered: Vec::new() };
+    pub(super) fn new(empty: Arc<Space>, held: HeldMemory) -> Self {
+        let empty = BuiltSpace { space: empty, covered: Vec::new() };
         let empty = Arc::new(LazySpace::of(empty));
         Self { known: HashMap::new(), exited: VecDeque::new(), empty, n_images: 0, held }
     }
@@ -157,7 +157,7 @@ impl Processes {
     }
 
     /// Returns a known process, and the account for its memory.
-    pub(super) fn get_with_held(&mut self, pid: Pid) -> Option<(&mut Process, &Held)> {
+    pub(super) fn get_with_held(&mut self, pid: Pid) -> Option<(&mut Process, &HeldMemory)> {
         Some((self.known.get_mut(&pid)?, &self.held))
     }
 
@@ -176,7 +176,7 @@ impl Processes {
             return None;
         }
         self.exited.push_back((pid, process.image));
-        let oldest = if self.exited.len() > EXITED_KEPT { self.exited.pop_front() } else { None };
+        let oldest = if self.exited.len() > MAX_EXITED { self.exited.pop_front() } else { None };
         // The id may belong to a new process by now.
         let (pid, image) = oldest?;
         let same = self.known.get(&pid).is_some_and(|process| process.image == image);
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn processes_that_exited_are_kept_for_a_while() {
-        let mut processes = Processes::new(Arc::new(Space::default()), Held::NOWHERE);
+        let mut processes = Processes::new(Arc::new(Space::default()), HeldMemory::UNCOUNTED);
         processes.get_or_new(Pid(1)).threads += 1;
         assert_eq!(processes.exit(Pid(1)), None);
         for pid in 2..=1025 {

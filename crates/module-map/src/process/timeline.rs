@@ -4,19 +4,19 @@
 use std::sync::Arc;
 
 use address::{Avma, BuildId, Pid, Tid};
-use budget::{Held, Memory, MemoryUse};
+use budget::{HeldMemory, MemoryBudget, MemoryUse};
 
 use super::cgroups::{CgroupId, Cgroups};
 use super::comms::{CommId, Comms};
 use super::file_history::{FileHistory, FilesOfPaths};
-use super::hints::LaidHints;
-use super::infer::Inference;
+use super::hints::ActiveHints;
+use super::inference::Inference;
 use super::inherited_code::own_code;
 use super::jit_code::JitCode;
 use super::journal::Journal;
 use super::kernel_map::{Guest, Guests, KernelMap};
+use super::map_cache::MapCache;
 use super::processes::{Inheritance, Process, ProcessImage, Processes};
-use super::recent::RecentModules;
 use super::waiting::LazySpace;
 use crate::module::{MappedKind, Module, ModuleTable};
 use crate::space::Space;
@@ -31,8 +31,8 @@ pub struct Timeline {
     pub(super) kernel: KernelMap,
     pub(super) guests: Guests,
     pub(super) modules: ModuleTable,
-    pub(super) recent: RecentModules,
-    pub(super) hints: LaidHints,
+    pub(super) map_cache: MapCache,
+    pub(super) hints: ActiveHints,
     pub(super) jit: JitCode,
     pub(super) inferences: Vec<Inference>,
     pub(super) journal: Journal,
@@ -60,16 +60,16 @@ impl Timeline {
     /// Creates an empty timeline.
     #[must_use]
     pub fn new() -> Self {
-        Self::holding(Held::NOWHERE)
+        Self::holding(HeldMemory::UNCOUNTED)
     }
 
     /// Creates an empty timeline that accounts its size in `memory`, including spaces that others still use.
     #[must_use]
-    pub fn within(memory: &Arc<Memory>) -> Self {
-        Self::holding(Held::new(memory, MemoryUse::Processes))
+    pub fn within(memory: &Arc<MemoryBudget>) -> Self {
+        Self::holding(HeldMemory::new(memory, MemoryUse::Processes))
     }
 
-    fn holding(held: Held) -> Self {
+    fn holding(held: HeldMemory) -> Self {
         let modules = ModuleTable::new(held.another(0));
         let empty = Arc::new(Space::of(modules.shared().clone(), &held));
         Self {
@@ -80,8 +80,8 @@ impl Timeline {
             cgroups: Cgroups::default(),
             file_history: FileHistory::default(),
             modules,
-            recent: RecentModules::default(),
-            hints: LaidHints::default(),
+            map_cache: MapCache::default(),
+            hints: ActiveHints::default(),
             jit: JitCode::new(held),
             inferences: Vec::new(),
             journal: Journal::default(),
@@ -91,14 +91,14 @@ impl Timeline {
 
     /// Adds the build-id that the recording lists for a path, for map records without one.
     pub fn list_build_id(&mut self, path: &[u8], id: BuildId) {
-        self.recent.clear();
+        self.map_cache.clear();
         self.file_history.list_build_id(path, id);
     }
 
     /// Sets the files of all paths in the recording.
     /// The header's build-id for a path belongs to a file only if the path had no other one. Call it before any event.
     pub fn list_files(&mut self, files: FilesOfPaths) {
-        self.recent.clear();
+        self.map_cache.clear();
         self.file_history.list_files(files);
     }
 

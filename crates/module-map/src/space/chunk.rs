@@ -2,14 +2,14 @@
 //! copied as a whole if another space shares it, else changed in place.
 
 use address::{Avma, FileOffset, ModuleId};
-use budget::Held;
+use budget::HeldMemory;
 
 use super::Mapping;
 
 /// Maximum number of mappings of a chunk before it is split; copying one chunk is the cost of a change.
 pub(crate) const CHUNK: usize = 22;
 /// A change replaces a mapping by at most three.
-const ROOM: usize = CHUNK + 2;
+const CAPACITY: usize = CHUNK + 2;
 /// Content of an unused slot.
 const NOTHING: Mapping = Mapping {
     start: Avma(0),
@@ -23,17 +23,18 @@ const NOTHING: Mapping = Mapping {
 /// Mappings in address order: between changes at least one and at most [`CHUNK`].
 #[derive(Clone, Debug)]
 pub(crate) struct Chunk {
-    /// Number of mappings. Invariant: at most [`ROOM`].
+    /// Number of mappings. Invariant: at most [`CAPACITY`].
     n: usize,
-    mappings: [Mapping; ROOM],
-    held: Held,
+    mappings: [Mapping; CAPACITY],
+    held: HeldMemory,
 }
 
 impl Chunk {
-    /// Creates a chunk, charged to the account of its space; mappings beyond [`ROOM`] are omitted.
-    pub(crate) fn new(mappings: &[Mapping], held: &Held) -> Self {
+    /// Creates a chunk, charged to the account of its space; mappings beyond [`CAPACITY`] are omitted.
+    pub(crate) fn new(mappings: &[Mapping], held: &HeldMemory) -> Self {
         let held = held.another(size_of::<Self>() as u64);
-        let mut chunk = Self { n: mappings.len().min(ROOM), mappings: [NOTHING; ROOM], held };
+        let mut chunk =
+            Self { n: mappings.len().min(CAPACITY), mappings: [NOTHING; CAPACITY], held };
         for (place, &mapping) in chunk.mappings.iter_mut().zip(mappings) {
             *place = mapping;
         }
@@ -53,7 +54,7 @@ impl Chunk {
     /// Replaces everything between two addresses with `new`, or with nothing.
     /// If there are too many mappings then, the last ones are returned as a separate chunk.
     pub(crate) fn replace(&mut self, start: Avma, end: Avma, new: Option<Mapping>) -> Option<Self> {
-        let change = Change::new(self.mappings(), start, end, new);
+        let change = ChunkChange::new(self.mappings(), start, end, new);
         let next = change.low + change.n;
         self.mappings.copy_within(change.high..self.n, next);
         for (place, &mapping) in self.mappings.iter_mut().skip(change.low).zip(change.mappings()) {
@@ -81,7 +82,7 @@ impl Chunk {
 }
 
 /// Change of a run of mappings that replaces everything between two addresses.
-struct Change {
+struct ChunkChange {
     /// Index of the first replaced mapping.
     pub(crate) low: usize,
     /// Index after the last replaced mapping.
@@ -91,7 +92,7 @@ struct Change {
     new: [Mapping; 3],
 }
 
-impl Change {
+impl ChunkChange {
     pub(crate) fn new(mappings: &[Mapping], start: Avma, end: Avma, new: Option<Mapping>) -> Self {
         let low = mappings.partition_point(|mapping| mapping.end <= start);
         let overlapping = mappings.get(low..).unwrap_or_default();

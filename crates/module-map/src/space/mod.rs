@@ -9,12 +9,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use address::{Avma, FileOffset, ModuleId};
-use budget::Held;
+use budget::HeldMemory;
 use hashbrown::HashSet;
 
 use crate::module::Modules;
 use crate::module::{MappedKind, Module};
-use tree::{Found, Tree};
+use tree::{Tree, TreeMatch};
 
 /// A mapping: bytes of a module (or of anonymous memory) at consecutive addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,20 +70,20 @@ pub struct Space {
     /// That memory can be mapped again any number of times, and the code in it must remain.
     jit: Tree,
     /// Background that is visible at unmapped addresses.
-    behind: Option<Arc<Self>>,
+    fallback: Option<Arc<Self>>,
 }
 
 impl Space {
     /// Creates an empty space for mappings of these modules, charged to the account of `held`.
-    pub(crate) fn of(modules: Arc<Modules>, held: &Held) -> Self {
-        Self { version: 0, modules, tree: Tree::new(held), jit: Tree::new(held), behind: None }
+    pub(crate) fn of(modules: Arc<Modules>, held: &HeldMemory) -> Self {
+        Self { version: 0, modules, tree: Tree::new(held), jit: Tree::new(held), fallback: None }
     }
 
     /// Returns the mapping at an address.
     #[must_use]
     #[inline]
     pub fn lookup(&self, avma: Avma) -> Option<Mapping> {
-        if self.jit.is_empty() && self.behind.is_none() {
+        if self.jit.is_empty() && self.fallback.is_none() {
             return self.tree.lookup(avma).copied();
         }
         self.find(avma).ok()
@@ -101,15 +101,15 @@ impl Space {
     /// Returns the mapping at an address, or the gap around it, with the earliest start of the next mapping.
     fn find(&self, avma: Avma) -> Result<Mapping, (Avma, Avma)> {
         let (mut start, mut end) = (Avma(0), Avma(u64::MAX));
-        let behind = self.behind.as_deref();
+        let fallback = self.fallback.as_deref();
         let layers = [&self.jit, &self.tree].into_iter();
-        for tree in layers.chain(behind.iter().flat_map(|space| [&space.jit, &space.tree])) {
+        for tree in layers.chain(fallback.iter().flat_map(|space| [&space.jit, &space.tree])) {
             match tree.find(avma) {
                 // Mappings in the layers above cover it before and after.
-                Found::Mapping(mapping) => {
+                TreeMatch::Mapping(mapping) => {
                     return Ok(mapping.part(mapping.start.max(start), mapping.end.min(end)));
                 }
-                Found::Gap(from, to) => (start, end) = (start.max(from), end.min(to)),
+                TreeMatch::Gap(from, to) => (start, end) = (start.max(from), end.min(to)),
             }
         }
         Err((start, end))
@@ -148,8 +148,9 @@ impl Space {
     /// Returns true if nothing is mapped.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        let is_behind = self.behind.as_ref().is_some_and(|behind| !behind.is_empty());
-        self.tree.is_empty() && self.jit.is_empty() && !is_behind
+        let has_fallback_mappings =
+            self.fallback.as_ref().is_some_and(|fallback| !fallback.is_empty());
+        self.tree.is_empty() && self.jit.is_empty() && !has_fallback_mappings
     }
 
     /// Adds a mapping over existing ones: it wins exactly the bytes that it covers,
@@ -208,7 +209,7 @@ impl Space {
     /// Returns this space with another one as its background. The cost is independent of the number of mappings.
     #[must_use]
     pub fn before(&self, other: &Arc<Self>) -> Self {
-        Self { version: new_version(), behind: Some(other.clone()), ..self.clone() }
+        Self { version: new_version(), fallback: Some(other.clone()), ..self.clone() }
     }
 
     /// Returns this space plus the file code of `other` at addresses without code in this one. `None` if there is none.

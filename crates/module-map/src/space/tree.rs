@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use address::Avma;
-use budget::Held;
+use budget::HeldMemory;
 
 use super::Mapping;
 use super::chunk::Chunk;
@@ -24,7 +24,7 @@ pub(super) struct Tree {
 #[derive(Clone, Debug, Default)]
 struct Children {
     list: Vec<Child>,
-    held: Held,
+    held: HeldMemory,
 }
 
 /// Accounted bytes of a node and its allocation, besides its children.
@@ -33,17 +33,17 @@ const NODE: u64 = 128;
 #[derive(Clone, Debug)]
 struct Child {
     start: Avma,
-    node: Node,
+    node: TreeNode,
 }
 
 #[derive(Clone, Debug)]
-enum Node {
+enum TreeNode {
     Leaf(Arc<Chunk>),
     Inner(Arc<Children>),
 }
 
 /// Result of a lookup.
-pub(super) enum Found<'t> {
+pub(super) enum TreeMatch<'t> {
     Mapping(&'t Mapping),
     /// Nothing from the first address up to the second.
     Gap(Avma, Avma),
@@ -51,7 +51,7 @@ pub(super) enum Found<'t> {
 
 impl Tree {
     /// Creates an empty tree, charged to the account of `held`.
-    pub(super) fn new(held: &Held) -> Self {
+    pub(super) fn new(held: &HeldMemory) -> Self {
         Self { root: Children::new(Vec::new(), held) }
     }
 
@@ -66,8 +66,8 @@ impl Tree {
         loop {
             let at = children.partition_point(|child| child.start <= avma).checked_sub(1)?;
             match &children.get(at)?.node {
-                Node::Inner(inner) => children = &inner.list,
-                Node::Leaf(chunk) => {
+                TreeNode::Inner(inner) => children = &inner.list,
+                TreeNode::Leaf(chunk) => {
                     let mappings = chunk.mappings();
                     let after = mappings.partition_point(|mapping| mapping.start <= avma);
                     let mapping = mappings.get(after.checked_sub(1)?)?;
@@ -78,7 +78,7 @@ impl Tree {
     }
 
     /// Returns the mapping at an address, or the gap around it.
-    pub(super) fn find(&self, avma: Avma) -> Found<'_> {
+    pub(super) fn find(&self, avma: Avma) -> TreeMatch<'_> {
         let mut next = Avma(u64::MAX);
         let mut children = &*self.root.list;
         loop {
@@ -86,16 +86,18 @@ impl Tree {
             next = children.get(after).map_or(next, |child| child.start);
             let child = after.checked_sub(1).and_then(|at| children.get(at));
             match child.map(|child| &child.node) {
-                None => return Found::Gap(Avma(0), next),
-                Some(Node::Inner(inner)) => children = &inner.list,
-                Some(Node::Leaf(chunk)) => {
+                None => return TreeMatch::Gap(Avma(0), next),
+                Some(TreeNode::Inner(inner)) => children = &inner.list,
+                Some(TreeNode::Leaf(chunk)) => {
                     let mappings = chunk.mappings();
                     let after = mappings.partition_point(|mapping| mapping.start <= avma);
                     next = mappings.get(after).map_or(next, |mapping| mapping.start);
                     let before = after.checked_sub(1).and_then(|at| mappings.get(at));
                     return match before {
-                        Some(mapping) if avma < mapping.end => Found::Mapping(mapping),
-                        before => Found::Gap(before.map_or(Avma(0), |mapping| mapping.end), next),
+                        Some(mapping) if avma < mapping.end => TreeMatch::Mapping(mapping),
+                        before => {
+                            TreeMatch::Gap(before.map_or(Avma(0), |mapping| mapping.end), next)
+                        }
                     };
                 }
             }
@@ -109,7 +111,7 @@ impl Tree {
             let front = Child::inner(std::mem::replace(&mut self.root, above));
             self.root.list = vec![front, Child::inner(rear)];
         }
-        while let [Child { node: Node::Inner(only), .. }] = &*self.root.list {
+        while let [Child { node: TreeNode::Inner(only), .. }] = &*self.root.list {
             self.root.list = only.list.clone();
         }
         self.root.count();
@@ -120,8 +122,8 @@ impl Tree {
         fn visit<'t>(children: &'t [Child], each: &mut dyn FnMut(&'t Arc<Chunk>)) {
             for child in children {
                 match &child.node {
-                    Node::Leaf(chunk) => each(chunk),
-                    Node::Inner(inner) => visit(&inner.list, each),
+                    TreeNode::Leaf(chunk) => each(chunk),
+                    TreeNode::Inner(inner) => visit(&inner.list, each),
                 }
             }
         }
@@ -131,25 +133,25 @@ impl Tree {
 
 impl Child {
     fn leaf(chunk: Chunk) -> Self {
-        Self { start: chunk.start(), node: Node::Leaf(Arc::new(chunk)) }
+        Self { start: chunk.start(), node: TreeNode::Leaf(Arc::new(chunk)) }
     }
 
     fn inner(mut children: Children) -> Self {
         children.count();
         let start = children.start();
-        Self { start, node: Node::Inner(Arc::new(children)) }
+        Self { start, node: TreeNode::Inner(Arc::new(children)) }
     }
 
     /// The same for this part of the tree; returns the overflow, which comes after it.
     fn replace(&mut self, start: Avma, end: Avma, new: Option<Mapping>) -> Option<Self> {
         match &mut self.node {
-            Node::Leaf(chunk) => {
+            TreeNode::Leaf(chunk) => {
                 let chunk = Arc::make_mut(chunk);
                 let rear = chunk.replace(start, end, new);
                 self.start = chunk.start();
                 rear.map(Self::leaf)
             }
-            Node::Inner(inner) => {
+            TreeNode::Inner(inner) => {
                 let inner = Arc::make_mut(inner);
                 let rear = inner.replace(start, end, new);
                 inner.count();
@@ -161,15 +163,15 @@ impl Child {
 
     fn is_empty(&self) -> bool {
         match &self.node {
-            Node::Leaf(chunk) => chunk.mappings().is_empty(),
-            Node::Inner(inner) => inner.list.is_empty(),
+            TreeNode::Leaf(chunk) => chunk.mappings().is_empty(),
+            TreeNode::Inner(inner) => inner.list.is_empty(),
         }
     }
 }
 
 impl Children {
     /// Creates children, charged to the account of `held`.
-    fn new(list: Vec<Child>, held: &Held) -> Self {
+    fn new(list: Vec<Child>, held: &HeldMemory) -> Self {
         let mut children = Self { list, held: held.another(0) };
         children.count();
         children

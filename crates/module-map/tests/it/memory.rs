@@ -4,23 +4,23 @@
 use std::sync::Arc;
 
 use address::{Pid, Tid};
-use budget::{Memory, MemoryUse};
+use budget::{MemoryBudget, MemoryUse};
 use module_map::Timeline;
 
 use crate::support::code;
 
-fn limited(bytes: u64) -> Arc<Memory> {
-    Arc::new(Memory::new(Some(bytes)))
+fn limited(bytes: u64) -> Arc<MemoryBudget> {
+    Arc::new(MemoryBudget::new(Some(bytes)))
 }
 
 /// Returns the object being read when the limit was exceeded.
-fn reading(memory: &Memory) -> Option<&str> {
+fn reading(memory: &MemoryBudget) -> Option<&str> {
     memory.exceeded().map(|exceeded| exceeded.reading.as_str())
 }
 
 #[test]
 fn versions_of_spaces_are_held_while_somebody_has_them() {
-    let memory = Arc::new(Memory::default());
+    let memory = Arc::new(MemoryBudget::default());
     let mut timeline = Timeline::within(&memory);
     let map = |timeline: &mut Timeline, pid, at: u64| {
         timeline.map(&code(pid, at * 0x2000, 0x1000, 0, "/x"));

@@ -95,7 +95,7 @@ fn a_name_that_was_seen_is_not_read_again() {
     let unread = |event| MapEvent { path: b"", ..event };
     assert!(!timeline.map_again(&unread(first), &name));
     timeline.map(&first);
-    timeline.keep_name(&first, &name);
+    timeline.cache_name(&first, &name);
     let second = code(2, 0x8000, 0x1000, 0x1000, "/lib/x.so");
     assert!(timeline.map_again(&unread(second), &name));
     assert!(timeline.map_again(&unread(code(2, 0x9000, 0, 0, "")), &name));
@@ -120,14 +120,14 @@ fn code_without_a_file_and_what_is_mapped_in_its_own_way_is_read_each_time() {
         let name = RecordedName { kind: false, identity: &[0; 24], path: path.as_bytes() };
         let event = code(1, 0x1000, 0x2000, 0, path);
         timeline.map(&event);
-        timeline.keep_name(&event, &name);
+        timeline.cache_name(&event, &name);
         assert!(!timeline.map_again(&event, &name), "{path}");
     }
     // Data without a file belongs to no process.
     let data = MapEvent { executable: false, start: Avma(0x8000), ..code(1, 0, 16, 0, "//anon") };
     let name = RecordedName { kind: false, identity: &[0; 24], path: b"//anon\0\0" };
     timeline.map(&data);
-    timeline.keep_name(&data, &name);
+    timeline.cache_name(&data, &name);
     assert!(timeline.map_again(&MapEvent { pid: Pid(2), ..data }, &name));
     assert!(!timeline.map_again(&MapEvent { executable: true, ..data }, &name));
 }
@@ -137,23 +137,23 @@ fn known_maps_of_a_process_are_taken_together() {
     let mut timeline = Timeline::new();
     let name = RecordedName { kind: false, identity: &[7; 24], path: b"/lib/x.so\0\0\0\0\0\0\0" };
     let first = code(1, 0x1000, 0x2000, 0, "/lib/x.so");
-    assert!(timeline.known_names().find(&first, &name).is_none());
+    assert!(timeline.cached_names().find(&first, &name).is_none());
     timeline.map(&first);
-    timeline.keep_name(&first, &name);
+    timeline.cache_name(&first, &name);
     let event = |at: u64| code(2, 0x1000 * at, 0x1000, 0, "");
-    assert!(timeline.known_names().find(&MapEvent { len: 0, ..event(1) }, &name).is_none());
+    assert!(timeline.cached_names().find(&MapEvent { len: 0, ..event(1) }, &name).is_none());
     let maps = |timeline: &Timeline, of: std::ops::Range<u64>| -> Vec<_> {
-        of.filter_map(|at| timeline.known_names().find(&event(at), &name)).collect()
+        of.filter_map(|at| timeline.cached_names().find(&event(at), &name)).collect()
     };
     let known = maps(&timeline, 8..10);
     assert_eq!(known.iter().map(|map| map.pid()).collect::<Vec<_>>(), [Pid(2); 2]);
     let now = Timestamp(5);
-    let take = |timeline: &mut Timeline, maps: &[module_map::KnownMap]| {
-        timeline.map_all_known(now, Pid(2), maps.iter().copied())
+    let take = |timeline: &mut Timeline, maps: &[module_map::CachedMap]| {
+        timeline.map_all_cached(now, Pid(2), maps.iter().copied())
     };
     // The process is unknown so far.
     assert!(!take(&mut timeline, &known));
-    timeline.map_known(&known[0]);
+    timeline.map_cached(&known[0]);
     assert!(take(&mut timeline, &known[1..]));
     let expected = ["8000-9000 /lib/x.so+0", "9000-a000 /lib/x.so+0"];
     assert_eq!(shape(&mut timeline, 2), expected);
@@ -161,8 +161,8 @@ fn known_maps_of_a_process_are_taken_together() {
     let many = maps(&timeline, 20..300);
     assert!(!take(&mut timeline, &many));
     assert_eq!(shape(&mut timeline, 2), expected);
-    many.iter().for_each(|map| timeline.map_known(map));
+    many.iter().for_each(|map| timeline.map_cached(map));
     assert_eq!(shape(&mut timeline, 2).len(), 2 + many.len());
-    timeline.keep_journal();
+    timeline.start_journal();
     assert!(!take(&mut timeline, &known));
 }

@@ -85,12 +85,12 @@ pub(crate) mod ids {
 
     use super::{OneOrMany, parts};
 
-    pub(crate) trait Id: Copy {
+    pub(crate) trait NumericId: Copy {
         fn of(number: i32) -> Self;
         fn number(self) -> i32;
     }
 
-    impl Id for Pid {
+    impl NumericId for Pid {
         fn of(number: i32) -> Self {
             Self(number)
         }
@@ -100,7 +100,7 @@ pub(crate) mod ids {
         }
     }
 
-    impl Id for Tid {
+    impl NumericId for Tid {
         fn of(number: i32) -> Self {
             Self(number)
         }
@@ -117,7 +117,7 @@ pub(crate) mod ids {
         Text(String),
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>, T: Id>(
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>, T: NumericId>(
         deserializer: D,
     ) -> Result<Vec<T>, D::Error> {
         let mut ids = Vec::new();
@@ -135,7 +135,7 @@ pub(crate) mod ids {
         Ok(ids)
     }
 
-    pub(crate) fn serialize<S: Serializer, T: Id>(
+    pub(crate) fn serialize<S: Serializer, T: NumericId>(
         ids: &[T],
         serializer: S,
     ) -> Result<S::Ok, S::Error> {

@@ -2,24 +2,24 @@
 
 use address::BuildId;
 
-use super::{Spelling, Ways};
+use super::{Spelling, UntriedOptions};
 
 /// Separate debug information of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DebugInfo {
     /// The symbols that the file has without it.
-    pub symbols: Symbols,
+    pub symbols: SymbolPresence,
     /// The evidence that it belongs to the file.
     pub proof: DebugProof,
     /// True if the file is from a distribution's package, false if the user can rebuild it.
     pub packaged: bool,
     /// The options that may find it.
-    pub ways: Ways,
+    pub untried: UntriedOptions,
 }
 
 /// The symbols in a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Symbols {
+pub enum SymbolPresence {
     /// None.
     Stripped,
     /// Only exported ones.
@@ -39,8 +39,8 @@ pub enum DebugProof {
 
 impl DebugInfo {
     /// Returns the advice to provide it; `None` if no file would be used.
-    pub(super) fn given(&self, spelling: Spelling) -> Option<String> {
-        let ways = self.ways;
+    pub(super) fn advice(&self, spelling: Spelling) -> Option<String> {
+        let untried = self.untried;
         match &self.proof {
             DebugProof::Id(id) => {
                 let options = ways.to_debug_file(true, spelling);
@@ -64,7 +64,7 @@ impl DebugInfo {
             Symbols::Stripped => "it has no symbols",
             Symbols::Exported => "it has exported symbols only",
         };
-        match (self.given(spelling), self.packaged) {
+        match (self.advice(spelling), self.packaged) {
             (Some(given), true) => format!("{lack}: {given}"),
             (Some(given), false) => format!("{lack}: {given}; or build it with -g"),
             (None, _) => format!("{lack} and no build-id: build it with -g"),

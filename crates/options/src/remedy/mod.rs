@@ -4,14 +4,14 @@
 mod debug_info;
 mod short;
 mod spelling;
-mod ways;
+mod untried;
 
 use address::{Avma, BuildId, Pid};
 
 pub use debug_info::{DebugInfo, DebugProof, Symbols};
 pub use short::ShortRemedy;
 pub use spelling::{OptionName, Spelling};
-pub use ways::Ways;
+pub use untried::UntriedOptions;
 
 /// An action that would help.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -105,7 +105,7 @@ impl Remedy {
             Self::SoundCopy => format!("add {} with an intact copy of the same build", file()),
             Self::DebugInfo(debug) => debug.for_names(spelling),
             Self::UnwindTables { debug } => {
-                let given = debug.as_ref().and_then(|debug| debug.given(spelling));
+                let given = debug.as_ref().and_then(|debug| debug.advice(spelling));
                 given.map_or_else(|| UNWINDABLE.to_owned(), |it| format!("{it}; or {UNWINDABLE}"))
             }
             Self::Memory { owner } => memory(*owner, spelling),
@@ -173,8 +173,8 @@ impl Remedy {
     }
 }
 
-fn missing_file(id: Option<BuildId>, ways: Ways, spelling: Spelling) -> String {
-    let options = ways.to_file(id.is_some(), spelling);
+fn missing_file(id: Option<BuildId>, untried: UntriedOptions, spelling: Spelling) -> String {
+    let options = untried.to_file(id.is_some(), spelling);
     match id {
         Some(id) => {
             format!(
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn options_are_named_as_the_reader_writes_them() {
-        let ways = Ways {
+        let untried = UntriedOptions {
             extra_dir: true,
             sysroot: false,
             debug_dir: true,

@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 
 /// Bytes. In JSON `"text"`, or `{"hex": "…"}` if they are not UTF-8. Every sequence of bytes has exactly one such form.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(try_from = "Json", into = "Json")]
+#[serde(try_from = "BytesJson", into = "BytesJson")]
 pub struct Bytes(Vec<u8>);
 
 #[derive(Serialize, Deserialize)]
 #[serde(untagged, expecting = "expected text, or an object with the key hex")]
-enum Json {
+enum BytesJson {
     Text(String),
     Hex { hex: String },
 }
@@ -56,7 +56,7 @@ impl From<&[u8]> for Bytes {
     }
 }
 
-impl From<Bytes> for Json {
+impl From<Bytes> for BytesJson {
     fn from(bytes: Bytes) -> Self {
         match String::from_utf8(bytes.0) {
             Ok(text) => Self::Text(text),
@@ -65,13 +65,13 @@ impl From<Bytes> for Json {
     }
 }
 
-impl TryFrom<Json> for Bytes {
+impl TryFrom<BytesJson> for Bytes {
     type Error = &'static str;
 
-    fn try_from(json: Json) -> Result<Self, Self::Error> {
+    fn try_from(json: BytesJson) -> Result<Self, Self::Error> {
         match json {
-            Json::Text(text) => Ok(Self(text.into_bytes())),
-            Json::Hex { hex } => from_hex(&hex).map(Self).ok_or("expected hexadecimal digits"),
+            BytesJson::Text(text) => Ok(Self(text.into_bytes())),
+            BytesJson::Hex { hex } => from_hex(&hex).map(Self).ok_or("expected hexadecimal digits"),
         }
     }
 }

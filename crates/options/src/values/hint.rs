@@ -21,7 +21,7 @@ pub enum HintScope {
 /// A range of memory, and the file that its bytes are from: `OBJECT@PID,START,LEN[,OFFSET]`. In JSON it is an object,
 /// since file names may contain any bytes; the text form is accepted, too.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(try_from = "Json", into = "Members")]
+#[serde(try_from = "HintJson", into = "Members")]
 pub struct Hint {
     /// The file.
     pub object: PathBuf,
@@ -133,7 +133,7 @@ impl std::fmt::Display for Hint {
 /// A hint in JSON.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected OBJECT@PID,START,LEN[,OFFSET], or an object")]
-enum Json {
+enum HintJson {
     Text(String),
     Members(Members),
 }
@@ -171,13 +171,13 @@ impl From<Hint> for Members {
     }
 }
 
-impl TryFrom<Json> for Hint {
+impl TryFrom<HintJson> for Hint {
     type Error = HintError;
 
-    fn try_from(json: Json) -> Result<Self, HintError> {
+    fn try_from(json: HintJson) -> Result<Self, HintError> {
         let members = match json {
-            Json::Text(text) => return Self::parse(&text),
-            Json::Members(members) => members,
+            HintJson::Text(text) => return Self::parse(&text),
+            HintJson::Members(members) => members,
         };
         let scope = match (members.pid, members.comm) {
             (Some(pid), None) => Some(HintScope::Process(Pid(pid))),

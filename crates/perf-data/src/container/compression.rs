@@ -41,44 +41,46 @@ impl Compression {
         self,
         compressed: Box<dyn Read + Send>,
     ) -> io::Result<Box<dyn Read + Send>> {
-        let taken = Arc::new(AtomicU64::new(0));
-        let compressed = Counted { inner: compressed, taken: Arc::clone(&taken) };
+        let compressed_bytes = Arc::new(AtomicU64::new(0));
+        let compressed =
+            CountingReader { inner: compressed, compressed_bytes: Arc::clone(&compressed_bytes) };
         let inner: Box<dyn Read + Send> = match self {
             Self::Zstd => Box::new(zstd::stream::read::Decoder::new(compressed)?),
             Self::Gzip => Box::new(flate2::read::MultiGzDecoder::new(compressed)),
             Self::Xz => Box::new(lzma_rust2::XzReader::new_mem_limit(compressed, true, XZ_WINDOW)),
         };
-        Ok(Box::new(Capped { inner, taken, given: 0 }))
+        Ok(Box::new(LimitedReader { inner, compressed_bytes, expanded_bytes: 0 }))
     }
 }
 
 /// A reader that counts the bytes read.
-struct Counted {
+struct CountingReader {
     inner: Box<dyn Read + Send>,
-    taken: Arc<AtomicU64>,
+    compressed_bytes: Arc<AtomicU64>,
 }
 
-impl Read for Counted {
+impl Read for CountingReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let len = self.inner.read(buffer)?;
-        self.taken.fetch_add(len as u64, Ordering::Relaxed);
+        self.compressed_bytes.fetch_add(len as u64, Ordering::Relaxed);
         Ok(len)
     }
 }
 
 /// A reader that fails if the expanded data exceeds the limit for recordings.
-struct Capped {
+struct LimitedReader {
     inner: Box<dyn Read + Send>,
-    taken: Arc<AtomicU64>,
-    given: u64,
+    compressed_bytes: Arc<AtomicU64>,
+    expanded_bytes: u64,
 }
 
-impl Read for Capped {
+impl Read for LimitedReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let len = self.inner.read(buffer)?;
-        self.given += len as u64;
-        let allowed = FREE.saturating_add(self.taken.load(Ordering::Relaxed).saturating_mul(RATIO));
-        if self.given > allowed {
+        self.expanded_bytes += len as u64;
+        let allowed = FREE
+            .saturating_add(self.compressed_bytes.load(Ordering::Relaxed).saturating_mul(RATIO));
+        if self.expanded_bytes > allowed {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "expands without measure"));
         }
         Ok(len)

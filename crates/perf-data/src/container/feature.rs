@@ -113,7 +113,7 @@ features! {
 
 impl Feature {
     /// Number of bits in the bitmap of a header.
-    pub(crate) const ROOM: u16 = 256;
+    pub(crate) const BITMAP_BITS: u16 = 256;
 
     /// Bit in the bitmap.
     #[must_use]
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn bits_there_and_back() {
         let known: Vec<u16> =
-            (0..Feature::ROOM).filter(|&bit| Feature::of_bit(bit).is_some()).collect();
+            (0..Feature::BITMAP_BITS).filter(|&bit| Feature::of_bit(bit).is_some()).collect();
         assert_eq!(known, (1..=34).chain(128..=134).collect::<Vec<_>>());
         for bit in known {
             assert_eq!(Feature::of_bit(bit).map(Feature::bit), Some(bit));

@@ -110,7 +110,7 @@ pub(crate) fn feature_sections(
     container: &FileHeader,
     findings: &mut Findings,
 ) -> Vec<(u16, Range<usize>)> {
-    let set = (0..Feature::ROOM)
+    let set = (0..Feature::BITMAP_BITS)
         .filter(|&bit| container.features[usize::from(bit / 64)] >> (bit % 64) & 1 == 1);
     let table = usize::try_from(container.feature_table)
         .ok()

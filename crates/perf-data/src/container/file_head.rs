@@ -40,7 +40,7 @@ impl FileHead {
         }
         let (identity, differing) = Identity::new(&events);
         if let Some(event) = differing {
-            findings.push(Finding::IdPlacesDiffer { event });
+            findings.push(Finding::IdOffsetsDiffer { event });
         }
         let schema = Schema { endian: container.endian, simpleperf, pipe: false, events, identity };
         Ok(Self { container, sections, schema })

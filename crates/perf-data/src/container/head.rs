@@ -227,7 +227,7 @@ impl Head {
         if payload.is_empty() && !is_flag {
             return Some(());
         }
-        let bit = bit.ok().filter(|&bit| bit < Feature::ROOM && self.may_change())?;
+        let bit = bit.ok().filter(|&bit| bit < Feature::BITMAP_BITS && self.may_change())?;
         let at = self.sections.partition_point(|known| known.0 < bit);
         if self.sections.get(at).is_some_and(|known| known.0 == bit) {
             self.sections.remove(at);
@@ -258,7 +258,7 @@ impl Head {
         name_events(&mut self.schema.events, &features);
         let (identity, differing) = Identity::new(&self.schema.events);
         if let Some(event) = differing {
-            findings.push(Finding::IdPlacesDiffer { event });
+            findings.push(Finding::IdOffsetsDiffer { event });
         }
         self.schema.identity = identity;
         self.apply_names(0);

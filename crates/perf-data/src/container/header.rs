@@ -12,7 +12,10 @@ use crate::finding::{Finding, Findings};
 
 const HEADER_V1: u64 = 72;
 const HEADER: u64 = 104;
-const PIPE_HEADER: u64 = 16;
+/// Size of the header of a pipe stream in bytes: magic and size.
+///
+/// Source: `tools/perf/util/header.h`, `struct perf_pipe_file_header`.
+pub(crate) const PIPE_HEADER: usize = 16;
 
 /// Header with the sections as byte ranges. Invariant: the ranges lie in the file.
 #[derive(Clone, Debug)]
@@ -49,11 +52,11 @@ impl FileHeader {
     /// Parses the header of a recording.
     pub(crate) fn parse(bytes: &[u8], findings: &mut Findings) -> Result<Self, Error> {
         let file_len = bytes.len() as u64;
-        let cut = Error::HeaderCut { expected: HEADER_V1, found: file_len };
+        let cut = Error::HeaderTruncated { expected: HEADER_V1, found: file_len };
         let endian = byte_order(bytes)?;
         let mut cursor = FieldReader::new(bytes, endian);
         let header_size = cursor.u64().and_then(|_magic| cursor.u64()).ok_or(cut)?;
-        if header_size == PIPE_HEADER {
+        if header_size == PIPE_HEADER as u64 {
             return Err(Error::PipeMode);
         }
         if header_size < HEADER_V1 {
@@ -71,8 +74,9 @@ impl FileHeader {
         let (attr_size, [attrs, data, _event_types]) = fields().ok_or(cut)?;
         let mut features = [0; 4];
         if header_size >= HEADER {
-            let bitmap =
-                cursor.bytes(32).ok_or(Error::HeaderCut { expected: HEADER, found: file_len })?;
+            let bitmap = cursor
+                .bytes(32)
+                .ok_or(Error::HeaderTruncated { expected: HEADER, found: file_len })?;
             features = feature_bits(bitmap, endian);
         }
         for (section, name) in [(attrs, "attribute"), (data, "data")] {
@@ -93,7 +97,7 @@ impl FileHeader {
             features = [0; 4];
         }
         if attrs.end() > file_len {
-            findings.push(Finding::AttrsCut { offset: attrs.offset, size: attrs.size });
+            findings.push(Finding::AttrsTruncated { offset: attrs.offset, size: attrs.size });
         }
         Ok(Self {
             endian,
@@ -114,7 +118,7 @@ fn clamp_data(data: StatedSection, file_len: u64, findings: &mut Findings) -> u6
         return file_len;
     }
     if data.end() > file_len {
-        findings.push(Finding::DataCut { expected: data.end(), found: file_len });
+        findings.push(Finding::DataTruncated { expected: data.end(), found: file_len });
     }
     data.end().min(file_len)
 }
@@ -139,9 +143,9 @@ fn byte_order(bytes: &[u8]) -> Result<Endian, Error> {
         b"PERFILE2" => Ok(Endian::Little),
         b"2ELIFREP" => Ok(Endian::Big),
         b"PERFFILE" => {
-            let cut = Error::HeaderCut { expected: HEADER_V1, found: bytes.len() as u64 };
-            if Endian::Little.u64_at(bytes, 8) == Some(PIPE_HEADER)
-                || Endian::Big.u64_at(bytes, 8) == Some(PIPE_HEADER)
+            let cut = Error::HeaderTruncated { expected: HEADER_V1, found: bytes.len() as u64 };
+            if Endian::Little.u64_at(bytes, 8) == Some(PIPE_HEADER as u64)
+                || Endian::Big.u64_at(bytes, 8) == Some(PIPE_HEADER as u64)
             {
                 return Err(Error::PipeMode);
             }

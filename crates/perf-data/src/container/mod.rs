@@ -25,6 +25,6 @@ pub use features::Features;
 pub(crate) use file_head::FileHead;
 pub use head::Head;
 pub(crate) use head::change;
-pub(crate) use header::check_magic;
+pub(crate) use header::{PIPE_HEADER, check_magic};
 pub use machine::{MachineSource, RecordedMachine};
 pub use simpleperf_files::{SimpleperfFile, SimpleperfSymbol};

@@ -41,7 +41,7 @@ pub enum Finding {
         offset: u64,
     },
     /// The file ends before its data.
-    DataCut {
+    DataTruncated {
         /// Expected end of the data.
         expected: u64,
         /// End of the file.
@@ -55,7 +55,7 @@ pub enum Finding {
         len: u64,
     },
     /// The attribute section extends past the file; its whole entries are used.
-    AttrsCut {
+    AttrsTruncated {
         /// Start of the section.
         offset: u64,
         /// Stated size in bytes.
@@ -92,7 +92,7 @@ pub enum Finding {
         bits: u64,
     },
     /// Two events have the event id at different offsets in a sample; the offset of the first event is used.
-    IdPlacesDiffer {
+    IdOffsetsDiffer {
         /// Index of the first differing event.
         event: u16,
     },
@@ -153,7 +153,7 @@ pub enum Finding {
         lost: u64,
     },
     /// The payload of an AUX area trace or of tracing data extends past the data.
-    PayloadCut {
+    PayloadTruncated {
         /// Start of the record.
         offset: u64,
         /// Stated size of the payload in bytes.
@@ -227,14 +227,14 @@ impl Finding {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Unfinished { .. } => "unfinished",
-            Self::DataCut { .. } => "data-cut",
+            Self::DataTruncated { .. } => "data-cut",
             Self::PartialRecord { .. } => "partial-record",
-            Self::AttrsCut { .. } => "attrs-cut",
+            Self::AttrsTruncated { .. } => "attrs-cut",
             Self::AttrStride { .. } => "attr-stride",
             Self::NewerAttr { .. } => "newer-attr",
             Self::IdsIgnored { .. } => "ids-ignored",
             Self::UnknownSampleBits { .. } => "unknown-sample-bits",
-            Self::IdPlacesDiffer { .. } => "id-places-differ",
+            Self::IdOffsetsDiffer { .. } => "id-places-differ",
             Self::EventIgnored { .. } => "event-ignored",
             Self::FeatureIgnored { .. } => "feature-ignored",
             Self::BadRecord { .. } => "bad-record",
@@ -243,7 +243,7 @@ impl Finding {
             Self::UnknownEventId { .. } => "unknown-event-id",
             Self::SampleWithoutTime { .. } => "sample-without-time",
             Self::EventsLost { .. } => "events-lost",
-            Self::PayloadCut { .. } => "payload-cut",
+            Self::PayloadTruncated { .. } => "payload-cut",
             Self::TrailingText { .. } => "trailing-text",
             Self::BadCompression { .. } => "bad-compression",
             Self::ExpansionTooLarge { .. } => "expansion-too-large",

@@ -12,7 +12,7 @@ use crate::record_header::{HEADER_LEN, RecordHeader, RecordKind};
 const CHAIN: usize = 3;
 /// Maximum stated size of a record that may continue in the next block of a stream. Only
 /// simpleperf's records can exceed it.
-const MAX_CUT_RECORD: u32 = 64 << 20;
+const MAX_TRUNCATED_RECORD: u32 = 64 << 20;
 
 /// Rules for the decoding of headers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,8 +54,8 @@ impl HeaderRules {
     }
 
     /// Returns true if a record that extends past its block is likely to continue in the next one.
-    pub(crate) fn may_be_cut(self, header: RecordHeader) -> bool {
-        header.kind.is_known(self.simpleperf) && header.size <= MAX_CUT_RECORD
+    pub(crate) fn may_be_truncated(self, header: RecordHeader) -> bool {
+        header.kind.is_known(self.simpleperf) && header.size <= MAX_TRUNCATED_RECORD
     }
 
     /// Returns true if `bytes` start with a chain of plausible headers of known types. With

@@ -11,6 +11,9 @@ use super::user::UserRecord;
 use crate::bytes::Words;
 use crate::record_header::{CpuMode, RecordKind};
 
+/// Bit of `prot` for executable memory.
+pub(super) const PROT_EXEC: u32 = 4;
+
 /// A decoded record other than a sample. Bytes are borrowed from the recording.
 #[derive(Clone, Copy, Debug)]
 pub enum Record<'d> {
@@ -161,7 +164,6 @@ impl NamedMap<'_> {
     /// Returns true if the mapping is executable.
     #[must_use]
     pub const fn is_executable(&self) -> bool {
-        const PROT_EXEC: u32 = 4;
         self.prot & PROT_EXEC != 0
     }
 }

@@ -8,7 +8,7 @@ use address::{Avma, BuildId, FileOffset, Pid, Tid};
 use super::callchain::Callchain;
 use super::kernel::{
     Aux, BpfEvent, CallchainDeferred, Cgroup, Comm, Ksymbol, Lost, MapName, Mmap, MmapId, NamedMap,
-    Namespaces, Record, Switch, Task, TextPoke, Throttle,
+    Namespaces, PROT_EXEC, Record, Switch, Task, TextPoke, Throttle,
 };
 use super::read_values::ReadValues;
 use crate::bytes::{Endian, FieldReader, until_nul};
@@ -28,7 +28,6 @@ pub(crate) const COMM_FIXED: usize = 8;
 /// Length of the body of FORK and EXIT, in bytes.
 pub(crate) const TASK_FIXED: usize = 24;
 const PROT_READ: u32 = 1;
-const PROT_EXEC: u32 = 4;
 
 /// Decodes the body of a kernel record; `None` if it is too short. Unknown types become [`Record::Unknown`].
 pub(crate) fn kernel_record<'d>(

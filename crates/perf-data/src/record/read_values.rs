@@ -84,9 +84,9 @@ mod tests {
     use super::*;
     use crate::bytes::Endian;
 
-    type Decoded = (Option<u64>, Option<u64>, Vec<ReadValue>, usize);
+    type DecodedValues = (Option<u64>, Option<u64>, Vec<ReadValue>, usize);
 
-    fn read(words: &[u64], format: u64) -> Option<Decoded> {
+    fn read(words: &[u64], format: u64) -> Option<DecodedValues> {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let mut cursor = FieldReader::new(&bytes, Endian::Little);
         let values = ReadValues::read(&mut cursor, ReadFormat(format))?;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use budget::Held;
+use budget::HeldMemory;
 
 use super::batch_reader::BatchReader;
 use super::entries::{RecordEntry, SampleEntry};
@@ -28,7 +28,7 @@ pub struct Batch {
     pub(crate) chains: Vec<(u64, u64)>,
     /// Memory of the entries, released on drop.
     #[expect(dead_code, reason = "counts for as long as the batch lives")]
-    pub(crate) held: Held,
+    pub(crate) held: HeldMemory,
 }
 
 impl Batch {
@@ -67,7 +67,7 @@ impl Batch {
     #[must_use]
     #[inline]
     pub fn map(&self, position: u64) -> Option<Mmap<'_>> {
-        self.head.schema.map(&self.found(position)?)
+        self.head.schema.map(&self.record_bytes(position)?)
     }
 
     /// Returns the same mapping with its file name undecoded. `None` also
@@ -81,22 +81,22 @@ impl Batch {
     /// Same as [`Self::named_map`], given the bytes from that position on.
     #[inline]
     pub(super) fn named_map_in<'b>(&self, bytes: &'b [u8], position: u64) -> Option<NamedMap<'b>> {
-        self.head.schema.named_map(&self.found_in(bytes, position)?)
+        self.head.schema.named_map(&self.record_bytes_in(bytes, position)?)
     }
 
     /// Decodes the record at a position of [`Self::record_entries`].
     #[must_use]
     pub fn record(&self, position: u64) -> Option<TimedRecord<'_>> {
-        self.head.schema.record(&self.found(position)?, &mut Findings::default())
+        self.head.schema.record(&self.record_bytes(position)?, &mut Findings::default())
     }
 
     #[inline]
-    fn found(&self, position: u64) -> Option<RecordBytes<'_>> {
-        self.found_in(self.at(position), position)
+    fn record_bytes(&self, position: u64) -> Option<RecordBytes<'_>> {
+        self.record_bytes_in(self.at(position), position)
     }
 
     #[inline]
-    fn found_in<'b>(&self, bytes: &'b [u8], position: u64) -> Option<RecordBytes<'b>> {
+    fn record_bytes_in<'b>(&self, bytes: &'b [u8], position: u64) -> Option<RecordBytes<'b>> {
         let header = self.head.schema.header_rules().read(bytes)?;
         let bytes = bytes.get(..header.size as usize)?;
         Some(RecordBytes { position, header, bytes, payload: 0 })
@@ -176,7 +176,7 @@ pub(super) mod tests {
             records: Vec::new(),
             chunks: chunks.iter().map(chunk).collect(),
             chains: Vec::new(),
-            held: Held::NOWHERE,
+            held: HeldMemory::UNCOUNTED,
         }
     }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::batch::Batch;
 use super::entries::SampleEntry;
-use crate::fetch::{LINE, read_soon};
+use crate::prefetch::{LINE, prefetch_line};
 use crate::record::{NamedMap, Sample, SampleError};
 
 /// Fields of a sample before its stack, with a short callchain and the registers of x86-64.
@@ -45,24 +45,24 @@ impl<'b> BatchReader<'b> {
 
     /// Prefetches the map at a position.
     #[inline]
-    pub fn map_read_soon(&mut self, position: u64) {
+    pub fn prefetch_map(&mut self, position: u64) {
         let bytes = self.at(position);
-        (0..MAP_LINES).for_each(|line| read_soon(bytes, LINE * line));
+        (0..MAP_LINES).for_each(|line| prefetch_line(bytes, LINE * line));
     }
 
     /// Prefetches the first fields of a sample.
     #[inline]
-    pub fn head_read_soon(&mut self, entry: &SampleEntry) {
+    pub fn prefetch_head(&mut self, entry: &SampleEntry) {
         let bytes = self.at(entry.position);
-        (0..HEAD_LINES).for_each(|line| read_soon(bytes, LINE * line));
+        (0..HEAD_LINES).for_each(|line| prefetch_line(bytes, LINE * line));
     }
 
     /// Prefetches the data after the stack of a sample. Reads its header now.
     #[inline]
-    pub fn end_read_soon(&mut self, entry: &SampleEntry) {
+    pub fn prefetch_end(&mut self, entry: &SampleEntry) {
         let bytes = self.at(entry.position);
         if let Some(len) = self.batch.head().schema.record_len(bytes) {
-            read_soon(bytes, len.saturating_sub(8));
+            prefetch_line(bytes, len.saturating_sub(8));
         }
     }
 

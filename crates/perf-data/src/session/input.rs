@@ -3,20 +3,15 @@
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use budget::{Held, Memory, MemoryUse};
+use budget::{HeldMemory, MemoryBudget, MemoryUse};
 
 use super::options::SessionOptions;
 use crate::bytes::Endian;
-use crate::container::{Compression, FileHead, Head, check_magic};
+use crate::container::{Compression, FileHead, Head, PIPE_HEADER, check_magic};
 use crate::error::Error;
 use crate::finding::{Finding, Findings};
 use crate::shared_bytes::SharedBytes;
 use crate::stream::{Feed, LiveRead, StreamReader};
-
-/// Bytes of the header of a pipe stream: magic and size.
-///
-/// Source: `tools/perf/util/header.h`, `struct perf_pipe_file_header`.
-const PIPE_HEADER: usize = 16;
 
 /// Source of a recording. Its format - file or pipe stream, compressed or not - is detected from its content.
 pub enum Input {
@@ -70,7 +65,7 @@ impl OpenedRecording {
 pub(crate) fn open(
     input: Input,
     options: SessionOptions,
-    memory: &Arc<Memory>,
+    memory: &Arc<MemoryBudget>,
     findings: &mut Findings,
 ) -> Result<OpenedRecording, Error> {
     let reader = |stream| StreamReader::new(stream, options.read_bytes);
@@ -141,7 +136,7 @@ fn open_directory(
 
 fn open_stream(
     mut reader: StreamReader,
-    memory: &Arc<Memory>,
+    memory: &Arc<MemoryBudget>,
     findings: &mut Findings,
 ) -> Result<OpenedRecording, Error> {
     let unreadable = |error: io::Error| Error::Unreadable { offset: 0, error: error.kind() };
@@ -168,7 +163,7 @@ fn open_stream(
     check_magic(start)?;
     // A file's features, among them build-ids, are at its end, so they are unknown until all of it is read.
     // It is therefore held completely, like a mapped file.
-    let held = Held::new(memory, MemoryUse::Recording);
+    let held = HeldMemory::new(memory, MemoryUse::Recording);
     let (bytes, broken) = read_whole(reader, memory)?;
     if let Some(error) = broken {
         let (offset, error) = (bytes.len() as u64, error.kind());
@@ -183,9 +178,9 @@ fn open_stream(
 /// Reads to the end within the memory budget. Also returns the error that ended the stream early, if any.
 fn read_whole(
     reader: StreamReader,
-    memory: &Arc<Memory>,
+    memory: &Arc<MemoryBudget>,
 ) -> Result<(Vec<u8>, Option<io::Error>), Error> {
-    let mut held = Held::new(memory, MemoryUse::Recording);
+    let mut held = HeldMemory::new(memory, MemoryUse::Recording);
     let step = reader.block();
     let mut rest = reader.into_rest();
     let mut bytes = Vec::new();

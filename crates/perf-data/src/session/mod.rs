@@ -8,19 +8,19 @@
 
 mod batch;
 mod batch_reader;
+mod batcher;
 mod chains;
 mod entries;
-mod gather;
 mod index;
 mod input;
 mod messages;
 mod options;
+mod pending;
 mod raw_record;
 mod reading;
 mod sort;
-mod usual;
+mod usual_entries;
 mod visit;
-mod waiting;
 
 pub use batch::Batch;
 pub use batch_reader::BatchReader;
@@ -28,13 +28,13 @@ pub use entries::{RecordEntry, SampleEntry};
 pub use input::Input;
 pub use options::{EagerBatches, LiveBatches, SessionOptions};
 pub use raw_record::{RawBody, RawRecord};
-pub use visit::{Visited, visit_records};
+pub use visit::{VisitSummary, visit_records};
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-use budget::Memory;
+use budget::MemoryBudget;
 
 use self::input::open;
 use self::messages::{Outbox, ReadMessage};
@@ -79,14 +79,14 @@ impl Session {
     }
 
     /// Same as [`Self::open`], with its memory counted in `memory`. If a limit is exceeded, the
-    /// session ends early; [`Memory::exceeded`] reports it.
+    /// session ends early; [`MemoryBudget::exceeded`] reports it.
     ///
     /// # Errors
     /// As for [`Self::open`], and if a memory limit is exceeded.
     pub fn open_within(
         input: Input,
         options: SessionOptions,
-        memory: &Arc<Memory>,
+        memory: &Arc<MemoryBudget>,
         findings: &mut Findings,
     ) -> Result<Self, Error> {
         let mut opened = open(input, options, memory, findings)?;

@@ -3,7 +3,7 @@
 use address::Arch;
 use budget::Budget;
 
-use crate::stream::ScanAhead;
+use crate::stream::ScanOptions;
 
 /// Options of a [`Session`](crate::Session).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,7 +25,7 @@ pub struct SessionOptions {
     /// [`NextBatch::Disordered`](crate::NextBatch::Disordered).
     pub eager: Option<EagerBatches>,
     /// Threads that find the usual records of a plain file in advance. The batches do not depend on it.
-    pub ahead: Option<ScanAhead>,
+    pub scan: Option<ScanOptions>,
     /// Also split a stream into batches by time, to reduce latency.
     pub live: Option<LiveBatches>,
     /// Bytes read from a stream at a time.
@@ -47,7 +47,7 @@ impl Default for SessionOptions {
             pending_bytes: 1 << 30,
             expansion_bytes: 64 << 20,
             eager: None,
-            ahead: None,
+            scan: None,
             live: None,
             read_bytes: 4 << 20,
             budget: Budget::default(),

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use budget::{Held, Memory, MemoryUse};
+use budget::{HeldMemory, MemoryBudget, MemoryUse};
 
-use super::gather::{Gather, Mode};
+use super::batcher::{BatchMode, Batcher};
 use super::input::OpenedRecording;
 use super::messages::Outbox;
 use super::options::SessionOptions;
@@ -18,24 +18,24 @@ const PACKED_PENDING: u64 = 128 << 20;
 pub(crate) fn read(
     opened: OpenedRecording,
     mut options: SessionOptions,
-    memory: &Arc<Memory>,
+    memory: &Arc<MemoryBudget>,
     out: Outbox,
 ) {
     if opened.is_packed {
         options.pending_bytes = options.pending_bytes.min(PACKED_PENDING);
     }
     let mode = match options.eager {
-        _ if opened.is_stream => Mode::Rounds,
-        Some(batches) if opened.is_plain() => Mode::eager(batches),
-        _ if opened.may_stream => Mode::WholeUnlessCompressed,
-        _ => Mode::Whole,
+        _ if opened.is_stream => BatchMode::Rounds,
+        Some(batches) if opened.is_plain() => BatchMode::eager(batches),
+        _ if opened.may_stream => BatchMode::WholeUnlessCompressed,
+        _ => BatchMode::Whole,
     };
-    let gather = Gather::new(out, options, mode, memory.clone());
+    let gather = Batcher::new(out, options, mode, memory.clone());
     let mut driver = {
-        let held = Held::new(memory, MemoryUse::Recording);
+        let held = HeldMemory::new(memory, MemoryUse::Recording);
         let head = Arc::new(opened.head);
         let driver = Driver::new(head, options.expansion_bytes, options.budget, gather);
-        driver.held_as(held).ahead(options.ahead)
+        driver.held_as(held).scan(options.scan)
     };
     if driver.run(opened.feeds) == Flow::Stop {
         if driver.sink.is_too_late() {

@@ -13,12 +13,12 @@ use crate::finding::{Finding, Findings};
 use crate::record::RecordBytes;
 use crate::record_types::SessionUse;
 use crate::stream::{
-    Driver, Flow, RecordChunk, RecordCounts, RecordPlace, RecordSink, SinkContext,
+    Driver, Flow, RecordChunk, RecordCounts, RecordLocation, RecordSink, SinkContext,
 };
 
 /// Result of a visit: events, features and the counts of all records.
 #[derive(Clone, Debug)]
-pub struct Visited {
+pub struct VisitSummary {
     /// Head as of the end of the recording.
     pub head: Arc<Head>,
     /// All records by type.
@@ -35,29 +35,29 @@ pub fn visit_records(
     input: Input,
     findings: &mut Findings,
     visitor: &mut dyn FnMut(&Head, &RawRecord<'_>) -> ControlFlow<()>,
-) -> Result<Visited, Error> {
+) -> Result<VisitSummary, Error> {
     let options = SessionOptions::default();
     let opened = open(input, options, &Arc::default(), findings)?;
-    let (head, visit) = (Arc::new(opened.head), Visit { visitor });
+    let (head, visit) = (Arc::new(opened.head), RecordVisitor { visitor });
     let mut driver = Driver::new(head, options.expansion_bytes, options.budget, visit);
     driver.run(opened.feeds);
     findings.merge(&driver.findings);
-    Ok(Visited { head: driver.head, counts: driver.counts })
+    Ok(VisitSummary { head: driver.head, counts: driver.counts })
 }
 
-struct Visit<'v> {
+struct RecordVisitor<'v> {
     visitor: &'v mut dyn FnMut(&Head, &RawRecord<'_>) -> ControlFlow<()>,
 }
 
-impl RecordSink for Visit<'_> {
-    type Kept = ();
+impl RecordSink for RecordVisitor<'_> {
+    type Entries = ();
 
     fn chunk(&mut self, _chunk: RecordChunk) {}
 
     fn record(
         &mut self,
         found: &RecordBytes<'_>,
-        place: RecordPlace,
+        location: RecordLocation,
         context: SinkContext<'_>,
     ) -> Flow {
         let SinkContext { head, counts, findings } = context;
@@ -67,7 +67,7 @@ impl RecordSink for Visit<'_> {
             Some(SessionUse::Sample) => {
                 let _ = index_sample(schema, found, counts, findings);
             }
-            Some(SessionUse::MovesMaps | SessionUse::Kept) => {
+            Some(SessionUse::MovesMaps | SessionUse::Collected) => {
                 let _ = index_record(schema, found, counts, findings);
             }
             _ if !kind.is_known(schema.simpleperf) => {
@@ -83,9 +83,9 @@ impl RecordSink for Visit<'_> {
         }
         let record = RawRecord {
             position: found.position,
-            file: place.file,
-            offset: place.offset,
-            inside: place.inside,
+            file: location.file,
+            offset: location.offset,
+            inside: location.inside,
             header: found.header,
             bytes: found.bytes,
             body: raw_body(schema, found, &mut Findings::default()),

@@ -7,14 +7,14 @@
 
 use std::sync::Arc;
 
-use budget::{Budget, Held};
+use budget::{Budget, HeldMemory};
 
 use super::counts::RecordCounts;
 use super::expander::{ExpandFault, Expander, PackedChunk, UnpackMeasure};
 use super::feed::{Feed, FeedBlock};
-use super::learn::learn;
-use super::runs::{Runs, ScanAhead};
-use super::sink::{Flow, RecordChunk, RecordPlace, RecordSink, SinkContext};
+use super::head_update::update_head;
+use super::runs::{Runs, ScanOptions};
+use super::sink::{Flow, RecordChunk, RecordLocation, RecordSink, SinkContext};
 use super::splits::Splits;
 use super::walker::{Following, RecordWalker};
 use crate::bytes::FieldReader;
@@ -34,7 +34,7 @@ pub(crate) struct Driver<S> {
     pub(crate) findings: Findings,
     pub(crate) sink: S,
     expansion_limit: usize,
-    ahead: Option<ScanAhead>,
+    scan: Option<ScanOptions>,
     /// Totals of the expanded records.
     measure: UnpackMeasure,
     /// Difference between positions and offsets in the current feed.
@@ -43,7 +43,7 @@ pub(crate) struct Driver<S> {
     /// Index of the current feed.
     file: u32,
     /// Memory count of the blocks of records.
-    held: Held,
+    held: HeldMemory,
 }
 
 impl<S: RecordSink> Driver<S> {
@@ -54,23 +54,23 @@ impl<S: RecordSink> Driver<S> {
             findings: Findings::default(),
             sink,
             expansion_limit,
-            ahead: None,
+            scan: None,
             measure: UnpackMeasure::new(budget),
             shift: 0,
             is_ready: false,
             file: 0,
-            held: Held::NOWHERE,
+            held: HeldMemory::UNCOUNTED,
         }
     }
 
     /// Counts the memory of blocks in `held`.
-    pub(crate) fn held_as(self, held: Held) -> Self {
+    pub(crate) fn held_as(self, held: HeldMemory) -> Self {
         Self { held, ..self }
     }
 
     /// Sets the options of the parallel scan.
-    pub(crate) fn ahead(self, ahead: Option<ScanAhead>) -> Self {
-        Self { ahead, ..self }
+    pub(crate) fn scan(self, scan: Option<ScanOptions>) -> Self {
+        Self { scan, ..self }
     }
 
     /// Reads all feeds, each of them a separate sequence of records.
@@ -101,11 +101,11 @@ impl<S: RecordSink> Driver<S> {
     fn run_feed(&mut self, feed: &mut Feed) -> Flow {
         let rules = self.head.schema.header_rules();
         let mut walker = RecordWalker::new(rules);
-        let mut inner = Inner {
+        let mut inner = ExpandedStream {
             expander: Expander::new(self.expansion_limit),
             walker: RecordWalker::new(rules),
             splits: Splits::default(),
-            runs: Runs::new(self.ahead),
+            runs: Runs::new(self.scan),
         };
         let mut carry: Option<SharedBytes> = None;
         let mut end = 0;
@@ -122,7 +122,7 @@ impl<S: RecordSink> Driver<S> {
         }
         if walker.owed() > 0 {
             self.findings
-                .push(Finding::PayloadCut { offset: end + self.shift, size: walker.owed() });
+                .push(Finding::PayloadTruncated { offset: end + self.shift, size: walker.owed() });
         }
         let tail = inner.expander.waiting().len() as u64;
         if tail > 0 && !inner.expander.is_broken() {
@@ -139,7 +139,7 @@ impl<S: RecordSink> Driver<S> {
         &mut self,
         block: &FeedBlock,
         walker: &mut RecordWalker,
-        inner: &mut Inner<S::Kept>,
+        inner: &mut ExpandedStream<S::Entries>,
     ) -> Flow {
         let following = if block.last { Following::End } else { Following::More(LOOKAHEAD) };
         let raw = |shift: u64, from: usize| RecordChunk {
@@ -156,10 +156,10 @@ impl<S: RecordSink> Driver<S> {
             let Some(found) = walker.next(bytes, base, following, &mut self.findings) else {
                 return Flow::Continue;
             };
-            self.learn_tracing(walker);
+            self.update_tracing(walker);
             let offset = found.position - self.shift;
-            let place = RecordPlace { file: self.file, offset, inside: None };
-            if self.deliver(&found, place) == Flow::Stop {
+            let location = RecordLocation { file: self.file, offset, inside: None };
+            if self.deliver(&found, location) == Flow::Stop {
                 return Flow::Stop;
             }
             let shift = self.shift;
@@ -188,7 +188,7 @@ impl<S: RecordSink> Driver<S> {
         &mut self,
         block: &FeedBlock,
         walker: &mut RecordWalker,
-        inner: &mut Inner<S::Kept>,
+        inner: &mut ExpandedStream<S::Entries>,
     ) -> Flow {
         if !self.is_ready || self.head.is_stale() {
             return Flow::Continue;
@@ -201,9 +201,9 @@ impl<S: RecordSink> Driver<S> {
         while let Some(found) = walker.next_usual(bytes, block.offset + *shift) {
             counts.add(found.header.kind, found.bytes.len() as u64);
             let offset = found.position - *shift;
-            let place = RecordPlace { file: *file, offset, inside: None };
+            let location = RecordLocation { file: *file, offset, inside: None };
             let context = SinkContext { head, counts, findings };
-            if sink.record(&found, place, context) == Flow::Stop {
+            if sink.record(&found, location, context) == Flow::Stop {
                 return Flow::Stop;
             }
         }
@@ -215,7 +215,7 @@ impl<S: RecordSink> Driver<S> {
         &mut self,
         block: &FeedBlock,
         walker: &mut RecordWalker,
-        inner: &mut Inner<S::Kept>,
+        inner: &mut ExpandedStream<S::Entries>,
     ) -> Flow {
         let mut is_stopped = !walker.is_between();
         while !is_stopped {
@@ -234,7 +234,12 @@ impl<S: RecordSink> Driver<S> {
     }
 
     /// Expands a compressed record and passes on the records that are complete now.
-    fn expand(&mut self, found: &RecordBytes<'_>, offset: u64, inner: &mut Inner<S::Kept>) -> Flow {
+    fn expand(
+        &mut self,
+        found: &RecordBytes<'_>,
+        offset: u64,
+        inner: &mut ExpandedStream<S::Entries>,
+    ) -> Flow {
         let body = found.bytes.get(HEADER_LEN..).unwrap_or_default();
         let body = &mut FieldReader::new(body, self.head.endian());
         let Some(UserRecord::Compressed(chunk)) = UserRecord::decode(found.header, body) else {
@@ -255,8 +260,8 @@ impl<S: RecordSink> Driver<S> {
             }
             if inner.has_record() {
                 let bytes = SharedBytes::from(inner.expander.take()).held_as(&self.held);
-                let place = OuterRecord { found, offset, before };
-                let (tail, flow) = self.walk_expanded(&bytes, place, inner);
+                let location = OuterRecord { found, offset, before };
+                let (tail, flow) = self.walk_expanded(&bytes, location, inner);
                 before += (bytes.len() - tail.len()) as u64;
                 inner.expander.keep(&tail);
                 if flow == Flow::Stop {
@@ -286,9 +291,9 @@ impl<S: RecordSink> Driver<S> {
         &mut self,
         bytes: &SharedBytes,
         outer: OuterRecord<'_, '_>,
-        inner: &mut Inner<S::Kept>,
+        inner: &mut ExpandedStream<S::Entries>,
     ) -> (SharedBytes, Flow) {
-        let Inner { walker, expander, .. } = inner;
+        let ExpandedStream { walker, expander, .. } = inner;
         self.walk_inner(bytes, outer, walker, Some(expander))
     }
 
@@ -312,19 +317,19 @@ impl<S: RecordSink> Driver<S> {
                 && let Err(exhausted) = self.measure.record()
             {
                 self.findings.push(Finding::LimitReached { offset, exhausted });
-                expander.give_up();
+                expander.abort();
                 walker.offset = bytes.len();
                 break;
             }
             let inside = Some(before + (found.position - start));
-            let place = RecordPlace { file: self.file, offset, inside };
-            flow = self.deliver(&found, place);
+            let location = RecordLocation { file: self.file, offset, inside };
+            flow = self.deliver(&found, location);
         }
         self.shift += bytes.len() as u64;
         (bytes.slice(walker.offset..usize::MAX), flow)
     }
 
-    fn deliver(&mut self, found: &RecordBytes<'_>, place: RecordPlace) -> Flow {
+    fn deliver(&mut self, found: &RecordBytes<'_>, location: RecordLocation) -> Flow {
         let kind = found.header.kind;
         self.counts.add(kind, found.bytes.len() as u64 + found.payload);
         if kind.0 < RecordKind::FIRST_USER {
@@ -332,7 +337,7 @@ impl<S: RecordSink> Driver<S> {
                 self.become_ready_unless_empty();
             }
         } else {
-            learn(&mut self.head, found, &mut self.findings);
+            update_head(&mut self.head, found, &mut self.findings);
             if matches!(
                 kind,
                 RecordKind::FINISHED_ROUND | RecordKind::COMPRESSED | RecordKind::COMPRESSED2
@@ -341,11 +346,11 @@ impl<S: RecordSink> Driver<S> {
             }
         }
         let Self { head, counts, findings, sink, .. } = self;
-        sink.record(found, place, SinkContext { head, counts, findings })
+        sink.record(found, location, SinkContext { head, counts, findings })
     }
 
     /// Adds the tracing data of a stream, which follow a record without being part of it.
-    fn learn_tracing(&mut self, walker: &mut RecordWalker) {
+    fn update_tracing(&mut self, walker: &mut RecordWalker) {
         if let Some(payload) = walker.take_tracing() {
             // Unparsable data is treated as absent.
             let bit = Feature::TracingData.bit();
@@ -371,7 +376,7 @@ struct OuterRecord<'r, 'd> {
 }
 
 /// State for one feed: for records inside of records, and for runs of usual records.
-struct Inner<K> {
+struct ExpandedStream<K> {
     expander: Expander,
     walker: RecordWalker,
     splits: Splits,
@@ -379,7 +384,7 @@ struct Inner<K> {
     runs: Runs<K>,
 }
 
-impl<K> Inner<K> {
+impl<K> ExpandedStream<K> {
     fn rules(&self) -> HeaderRules {
         self.walker.rules()
     }
@@ -390,7 +395,7 @@ impl<K> Inner<K> {
         let rules = self.rules();
         self.walker.owed() > 0
             || rules.read(waiting).is_some_and(|header| {
-                header.size as usize <= waiting.len() || !rules.may_be_cut(header)
+                header.size as usize <= waiting.len() || !rules.may_be_truncated(header)
             })
     }
 }

@@ -31,15 +31,15 @@ pub(crate) enum ExpandFault {
 #[derive(Debug)]
 pub(crate) struct PackedChunk<'c> {
     bytes: &'c [u8],
-    taken: usize,
-    given: usize,
+    consumed: usize,
+    expanded: usize,
     is_done: bool,
 }
 
 impl<'c> PackedChunk<'c> {
     /// Creates a chunk that is not yet expanded.
     pub(crate) const fn new(bytes: &'c [u8]) -> Self {
-        Self { bytes, taken: 0, given: 0, is_done: false }
+        Self { bytes, consumed: 0, expanded: 0, is_done: false }
     }
 
     /// Returns true if the chunk is expanded completely.
@@ -118,13 +118,13 @@ impl Expander {
     ) -> Result<(), ExpandFault> {
         let result = self.run(chunk, measure);
         if result.is_err() {
-            self.give_up();
+            self.abort();
         }
         result
     }
 
     /// Stops reading this stream.
-    pub(crate) fn give_up(&mut self) {
+    pub(crate) fn abort(&mut self) {
         self.broken = true;
         self.decoder = None;
     }
@@ -138,9 +138,9 @@ impl Expander {
             self.decoder = Some(Decoder::new().map_err(|_| ExpandFault::Damaged)?);
         }
         let Some(decoder) = &mut self.decoder else { return Err(ExpandFault::Damaged) };
-        let left = self.limit - chunk.given.min(self.limit);
+        let left = self.limit - chunk.expanded.min(self.limit);
         let first = self.buffer.len();
-        let mut input = InBuffer { src: chunk.bytes, pos: chunk.taken };
+        let mut input = InBuffer { src: chunk.bytes, pos: chunk.consumed };
         loop {
             let filled = self.buffer.len();
             if filled - first > left {
@@ -151,7 +151,7 @@ impl Expander {
                 return Err(ExpandFault::Exhausted(exhausted));
             }
             if filled - first >= BLOCK {
-                chunk.given += filled - first;
+                chunk.expanded += filled - first;
                 measure.add((filled - first) as u64);
                 return Ok(());
             }
@@ -164,7 +164,7 @@ impl Expander {
             self.buffer.truncate(written);
             result.map_err(|_| ExpandFault::Damaged)?;
             // Unused capacity in the output means that the decoder holds nothing back.
-            chunk.taken = input.pos();
+            chunk.consumed = input.pos();
             if written < filled + STEP && input.pos() == chunk.bytes.len() {
                 chunk.is_done = true;
                 measure.add((written - first) as u64);

@@ -43,7 +43,7 @@ pub(crate) enum Feed {
 
 /// A stream and the reading position in it.
 pub(crate) struct StreamReader {
-    inner: Inner,
+    inner: ReaderSource,
     /// Stream offset of the first byte of `peeked`.
     offset: u64,
     /// Bytes read to detect the format of the stream.
@@ -56,15 +56,15 @@ pub(crate) struct StreamReader {
 impl StreamReader {
     /// Creates a reader that waits for whole blocks.
     pub(crate) fn new(inner: Box<dyn Read + Send>, block: usize) -> Self {
-        Self::of(Inner::Plain(inner), block)
+        Self::of(ReaderSource::Plain(inner), block)
     }
 
     /// Creates a reader that takes bytes as soon as they are available.
     pub(crate) fn live(inner: Box<dyn LiveRead>, block: usize) -> Self {
-        Self::of(Inner::Live(inner), block)
+        Self::of(ReaderSource::Live(inner), block)
     }
 
-    fn of(inner: Inner, block: usize) -> Self {
+    fn of(inner: ReaderSource, block: usize) -> Self {
         Self { inner, offset: 0, peeked: Vec::new(), ended: false, block: block.max(1) }
     }
 
@@ -94,8 +94,8 @@ impl StreamReader {
     pub(crate) fn into_rest(self) -> Box<dyn Read + Send> {
         let peeked = io::Cursor::new(self.peeked);
         match self.inner {
-            Inner::Plain(inner) => Box::new(peeked.chain(inner)),
-            Inner::Live(inner) => Box::new(peeked.chain(Waiting(inner))),
+            ReaderSource::Plain(inner) => Box::new(peeked.chain(inner)),
+            ReaderSource::Live(inner) => Box::new(peeked.chain(BlockingReader(inner))),
         }
     }
 
@@ -104,8 +104,9 @@ impl StreamReader {
             return None;
         }
         let offset = self.offset - carry.len() as u64;
-        let mut bytes =
-            Vec::with_capacity(carry.len() + self.peeked.len() + self.inner.room(self.block));
+        let mut bytes = Vec::with_capacity(
+            carry.len() + self.peeked.len() + self.inner.initial_capacity(self.block),
+        );
         bytes.extend_from_slice(carry);
         bytes.append(&mut self.peeked);
         let missing = (carry.len() + self.block).saturating_sub(bytes.len());
@@ -120,7 +121,7 @@ impl StreamReader {
 }
 
 /// Source of the bytes.
-enum Inner {
+enum ReaderSource {
     /// Read in whole blocks.
     Plain(Box<dyn Read + Send>),
     /// Read as available.
@@ -128,15 +129,15 @@ enum Inner {
 }
 
 /// Interval of checks whether a stream is still wanted.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Maximum pause of a continuous writer.
 const PAUSE: Duration = Duration::from_millis(2);
 /// Read size for streams that cannot report the number of available bytes.
 const UNKNOWN: usize = 64 << 10;
 
-impl Inner {
+impl ReaderSource {
     /// Returns the initial capacity for a block of up to `block` bytes.
-    fn room(&self, block: usize) -> usize {
+    fn initial_capacity(&self, block: usize) -> usize {
         match self {
             Self::Plain(_) => block,
             Self::Live(_) => 0,
@@ -161,7 +162,7 @@ fn read_live(inner: &mut dyn LiveRead, most: usize, bytes: &mut Vec<u8>) -> io::
             return Ok(false);
         }
         let is_first = bytes.len() == before;
-        match inner.ready(if is_first { LOOK } else { PAUSE })? {
+        match inner.ready(if is_first { POLL_INTERVAL } else { PAUSE })? {
             None if is_first => {}
             None => return Ok(false),
             Some(0) => {
@@ -183,11 +184,11 @@ fn read_live(inner: &mut dyn LiveRead, most: usize, bytes: &mut Vec<u8>) -> io::
 }
 
 /// A blocking reader that stops when the stream is no longer wanted.
-struct Waiting(Box<dyn LiveRead>);
+struct BlockingReader(Box<dyn LiveRead>);
 
-impl Read for Waiting {
+impl Read for BlockingReader {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        while self.0.ready(LOOK)?.is_none() {}
+        while self.0.ready(POLL_INTERVAL)?.is_none() {}
         self.0.read(bytes)
     }
 }

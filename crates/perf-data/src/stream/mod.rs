@@ -1,12 +1,12 @@
 //! Conversion of bytes to a sequence of records: blocks, headers, damage, compressed records.
 
-mod ahead;
 mod counts;
 mod driver;
 mod expander;
 mod feed;
-mod learn;
+mod head_update;
 mod losses;
+mod parallel_scan;
 mod run;
 mod runs;
 mod sink;
@@ -19,6 +19,6 @@ pub(crate) use driver::Driver;
 pub use feed::LiveRead;
 pub(crate) use feed::{Feed, StreamReader};
 pub use losses::{EventLosses, Losses};
-pub(crate) use run::{KeptRecords, RecordRun};
-pub use runs::ScanAhead;
-pub(crate) use sink::{Flow, RecordChunk, RecordPlace, RecordSink, SinkContext};
+pub(crate) use run::{RecordRun, RunEntries};
+pub use runs::ScanOptions;
+pub(crate) use sink::{Flow, RecordChunk, RecordLocation, RecordSink, SinkContext};

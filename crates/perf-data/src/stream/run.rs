@@ -4,14 +4,14 @@
 //! A run depends only on the bytes, the events and the start, so any thread can find it.
 
 use super::counts::KindCount;
-use crate::fetch::read_soon;
+use crate::prefetch::prefetch_line;
 use crate::record::{HeaderRules, RecordBytes, Schema};
 use crate::record_header::{HEADER_LEN, RecordKind};
 
 /// Entries collected from the records of a run.
-pub(crate) trait KeptRecords: Default + Send + 'static {
+pub(crate) trait RunEntries: Default + Send + 'static {
     /// Adds a usual record. Returns false if it needs more processing, which [`super::RecordSink::record`] does.
-    fn keep(&mut self, schema: &Schema, found: &RecordBytes<'_>) -> bool;
+    fn add(&mut self, schema: &Schema, found: &RecordBytes<'_>) -> bool;
     /// Completes the run after its last record.
     fn close(&mut self);
     /// Removes all entries but retains the capacity.
@@ -33,14 +33,14 @@ pub(crate) struct RecordRun<K> {
     pub(crate) end: usize,
     /// Counts by type.
     counts: [KindCount; KINDS],
-    pub(crate) kept: K,
+    pub(crate) entries: K,
     /// True if the run ends at a record that must be processed individually, or at the end of the block.
     pub(crate) is_stopped: bool,
 }
 
 /// Search range of a run.
 #[derive(Clone, Copy)]
-pub(crate) struct RunPlace<'b> {
+pub(crate) struct RunRange<'b> {
     pub(crate) block: &'b [u8],
     /// The position of the block's first byte.
     pub(crate) base: u64,
@@ -50,11 +50,11 @@ pub(crate) struct RunPlace<'b> {
     pub(crate) until: usize,
 }
 
-impl<K: KeptRecords> RecordRun<K> {
+impl<K: RunEntries> RecordRun<K> {
     /// Finds the records in a range, possibly none, and reuses the capacity of a finished run.
-    pub(crate) fn find(&mut self, place: RunPlace<'_>, rules: HeaderRules, schema: &Schema) {
-        let RunPlace { block, base, start, until } = place;
-        self.kept.clear();
+    pub(crate) fn find(&mut self, range: RunRange<'_>, rules: HeaderRules, schema: &Schema) {
+        let RunRange { block, base, start, until } = range;
+        self.entries.clear();
         self.counts = Default::default();
         let mut end = start;
         let mut sample_len = 0;
@@ -68,11 +68,11 @@ impl<K: KeptRecords> RecordRun<K> {
             let Some(bytes) = rest.get(..size) else { break };
             if size >= LARGE {
                 // Samples with stacks are about as large as their predecessor.
-                read_soon(block, end + size + sample_len);
+                prefetch_line(block, end + size + sample_len);
                 sample_len = size;
             }
             let found = RecordBytes { position, header, bytes, payload: 0 };
-            if !self.kept.keep(schema, &found) {
+            if !self.entries.add(schema, &found) {
                 break;
             }
             if let Some(count) = self.counts.get_mut(header.kind.0 as usize) {
@@ -82,7 +82,7 @@ impl<K: KeptRecords> RecordRun<K> {
             end += size;
         }
         (self.start, self.end, self.is_stopped) = (start, end, end < until);
-        self.kept.close();
+        self.entries.close();
     }
 
     /// Returns the number of records by type.
@@ -108,8 +108,8 @@ const fn is_usual(kind: RecordKind) -> bool {
 }
 
 /// For sinks that process every record individually.
-impl KeptRecords for () {
-    fn keep(&mut self, _schema: &Schema, _found: &RecordBytes<'_>) -> bool {
+impl RunEntries for () {
+    fn add(&mut self, _schema: &Schema, _found: &RecordBytes<'_>) -> bool {
         false
     }
 

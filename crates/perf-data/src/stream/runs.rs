@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::ahead::{NextRun, RunsAhead};
 use super::feed::FeedBlock;
-use super::run::{KeptRecords, RecordRun, RunPlace};
+use super::parallel_scan::{NextRun, ParallelScan};
+use super::run::{RecordRun, RunEntries, RunRange};
 use crate::container::Head;
 
 /// Maximum bytes of a run, after which the sink can stop reading.
@@ -14,7 +14,7 @@ const LEAST_CHUNKS: usize = 4;
 
 /// Parallel scan for the usual records of a plain file. The result of reading does not depend on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ScanAhead {
+pub struct ScanOptions {
     /// Number of threads, in addition to the reading one.
     pub threads: usize,
     /// Bytes that a thread scans at a time; each is up to two such chunks in advance.
@@ -24,16 +24,16 @@ pub struct ScanAhead {
 /// Source of the runs of a feed.
 pub(crate) struct Runs<K> {
     /// Scan that may be started, once.
-    to_start: Option<ScanAhead>,
-    ahead: Option<RunsAhead<K>>,
+    to_start: Option<ScanOptions>,
+    scan: Option<ParallelScan<K>>,
     /// The last run returned.
     run: RecordRun<K>,
 }
 
-impl<K: KeptRecords> Runs<K> {
-    pub(crate) fn new(ahead: Option<ScanAhead>) -> Self {
-        let to_start = ahead.filter(|ahead| ahead.threads > 0);
-        Self { to_start, ahead: None, run: RecordRun::default() }
+impl<K: RunEntries> Runs<K> {
+    pub(crate) fn new(options: Option<ScanOptions>) -> Self {
+        let to_start = options.filter(|options| options.threads > 0);
+        Self { to_start, scan: None, run: RecordRun::default() }
     }
 
     /// Returns the run that starts at an offset of a block, with positions increased by `shift`. It may be empty.
@@ -47,8 +47,8 @@ impl<K: KeptRecords> Runs<K> {
         let base = block.offset + shift;
         self.start(block, base, offset, head);
         // Results found with an outdated head or other positions are void.
-        self.ahead.take_if(|ahead| !ahead.is_of(head, base));
-        let until = match self.ahead.as_mut().map(|ahead| ahead.next(offset)) {
+        self.scan.take_if(|scan| !scan.is_of(head, base));
+        let until = match self.scan.as_mut().map(|scan| scan.next(offset)) {
             Some(NextRun::Run(found)) => {
                 self.run = found;
                 return &self.run;
@@ -57,8 +57,8 @@ impl<K: KeptRecords> Runs<K> {
             None => usize::MAX,
         };
         let until = until.min(offset.saturating_add(RUN));
-        let place = RunPlace { block: &block.bytes, base, start: offset, until };
-        self.run.find(place, head.schema.header_rules(), &head.schema);
+        let range = RunRange { block: &block.bytes, base, start: offset, until };
+        self.run.find(range, head.schema.header_rules(), &head.schema);
         &self.run
     }
 
@@ -66,11 +66,13 @@ impl<K: KeptRecords> Runs<K> {
     /// They start after its first chunk, because records about the recording are usually there.
     fn start(&mut self, block: &FeedBlock, base: u64, offset: usize, head: &Arc<Head>) {
         let left = block.bytes.len().saturating_sub(offset);
-        let is_due = |ahead: &mut ScanAhead| {
-            block.last && offset >= ahead.chunk_bytes && left / LEAST_CHUNKS >= ahead.chunk_bytes
+        let is_due = |options: &mut ScanOptions| {
+            block.last
+                && offset >= options.chunk_bytes
+                && left / LEAST_CHUNKS >= options.chunk_bytes
         };
-        if let Some(ahead) = self.to_start.take_if(is_due) {
-            self.ahead = Some(RunsAhead::start(&block.bytes, base, offset, ahead, head));
+        if let Some(options) = self.to_start.take_if(is_due) {
+            self.scan = Some(ParallelScan::start(&block.bytes, base, offset, options, head));
         }
     }
 }

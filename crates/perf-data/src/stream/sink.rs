@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::counts::RecordCounts;
-use super::run::{KeptRecords, RecordRun};
+use super::run::{RecordRun, RunEntries};
 use crate::container::Head;
 use crate::finding::Findings;
 use crate::record::RecordBytes;
@@ -19,7 +19,7 @@ pub(crate) struct RecordChunk {
 
 /// Location of a record in the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct RecordPlace {
+pub(crate) struct RecordLocation {
     /// Index of the file in a directory recording.
     pub(crate) file: u32,
     /// Offset of the record, or of the compressed record that contains it.
@@ -45,7 +45,7 @@ pub(crate) enum Flow {
 /// Consumer of records.
 pub(crate) trait RecordSink {
     /// Entries collected from runs of usual records.
-    type Kept: KeptRecords;
+    type Entries: RunEntries;
 
     /// Returns true if it takes usual records run by run.
     fn takes_runs(&self) -> bool {
@@ -53,7 +53,7 @@ pub(crate) trait RecordSink {
     }
 
     /// Takes a run of usual records. Called only if [`Self::takes_runs`].
-    fn run(&mut self, _run: &RecordRun<Self::Kept>, _context: SinkContext<'_>) -> Flow {
+    fn run(&mut self, _run: &RecordRun<Self::Entries>, _context: SinkContext<'_>) -> Flow {
         Flow::Continue
     }
 
@@ -63,7 +63,7 @@ pub(crate) trait RecordSink {
     fn record(
         &mut self,
         found: &RecordBytes<'_>,
-        place: RecordPlace,
+        location: RecordLocation,
         context: SinkContext<'_>,
     ) -> Flow;
     /// Announces that the head is complete up to the first record that is not the recorder's own.

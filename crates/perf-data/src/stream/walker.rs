@@ -55,7 +55,7 @@ impl RecordWalker {
     }
 
     /// Appends a part of the tracing data, up to the maximum.
-    fn keep_tracing(&mut self, bytes: &[u8]) {
+    fn collect_tracing(&mut self, bytes: &[u8]) {
         if let Some(kept) = &mut self.tracing {
             let room = MOST_TRACING.saturating_sub(kept.len());
             kept.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
@@ -79,7 +79,7 @@ impl RecordWalker {
                 self.owed -= here;
                 let start = self.offset;
                 self.offset += here as usize;
-                self.keep_tracing(block.get(start..self.offset).unwrap_or_default());
+                self.collect_tracing(block.get(start..self.offset).unwrap_or_default());
             }
             let rest = block.get(self.offset..).unwrap_or_default();
             let position = base + self.offset as u64;
@@ -94,7 +94,7 @@ impl RecordWalker {
                 return Some(self.step(position, header, rest, following, findings));
             }
             if let Following::More(lookahead) = following
-                && (fault == Some(HeaderFault::TooLarge) && self.rules.may_be_cut(header)
+                && (fault == Some(HeaderFault::TooLarge) && self.rules.may_be_truncated(header)
                     || rest.len() < lookahead)
             {
                 return None;
@@ -144,13 +144,13 @@ impl RecordWalker {
             self.offset += payload as usize;
             if header.kind == RecordKind::HEADER_TRACING_DATA && self.rules.pipe {
                 self.tracing = Some(Vec::new());
-                self.keep_tracing(rest.get(size..size + payload as usize).unwrap_or_default());
+                self.collect_tracing(rest.get(size..size + payload as usize).unwrap_or_default());
             }
             if following != Following::End {
                 self.owed = stated - payload;
                 payload = stated;
             } else if stated > left {
-                findings.push(Finding::PayloadCut { offset: position, size: stated });
+                findings.push(Finding::PayloadTruncated { offset: position, size: stated });
             }
         }
         RecordBytes { position, header, bytes: &rest[..size], payload }

@@ -8,7 +8,7 @@ use synth::{
 use super::session::file;
 use crate::{Error, Findings, Input, Session, SessionOptions};
 
-type Row =
+type InputRow =
     (&'static str, fn(&mut PerfDataFile), Result<usize, &'static str>, &'static [&'static str]);
 
 const IDS: u64 = 7;
@@ -63,11 +63,11 @@ const fn word(value: u64) -> [u8; 8] {
     value.to_le_bytes()
 }
 
-const ROWS: &[Row] = &[
+const ROWS: &[InputRow] = &[
     ("empty", |it| it.bytes.clear(), Err("NotPerfData"), &[]),
-    ("below 16 bytes", |it| it.bytes.truncate(9), Err("HeaderCut"), &[]),
+    ("below 16 bytes", |it| it.bytes.truncate(9), Err("HeaderTruncated"), &[]),
     ("wrong magic", |it| put(it, 0, b"ELF"), Err("NotPerfData"), &[]),
-    ("header cut", |it| it.bytes.truncate(60), Err("HeaderCut"), &[]),
+    ("header cut", |it| it.bytes.truncate(60), Err("HeaderTruncated"), &[]),
     (
         "data size 0, features left",
         |it| put(it, 48, &word(0)),

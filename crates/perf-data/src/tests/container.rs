@@ -68,9 +68,9 @@ fn what_is_no_recording() {
         Error::NotPerfData { found: *b"\x7fELF\x02\x01\x01\0" }
     );
     let bytes = two_samples(Endian::Little).build();
-    assert_eq!(error(&bytes[..60]), Error::HeaderCut { expected: 72, found: 60 });
-    assert_eq!(error(&bytes[..12]), Error::HeaderCut { expected: 72, found: 12 });
-    assert_eq!(error(&bytes[..100]), Error::HeaderCut { expected: 104, found: 100 });
+    assert_eq!(error(&bytes[..60]), Error::HeaderTruncated { expected: 72, found: 60 });
+    assert_eq!(error(&bytes[..12]), Error::HeaderTruncated { expected: 72, found: 12 });
+    assert_eq!(error(&bytes[..100]), Error::HeaderTruncated { expected: 104, found: 100 });
     let mut pipe = bytes.clone();
     patch(&mut pipe, 8, 16);
     for data in [&pipe[..], &pipe[..16]] {
@@ -121,14 +121,14 @@ fn unfinished_recording_is_read_to_the_end() {
 fn cut_file_keeps_whole_records() {
     let bytes = two_samples(Endian::Little).build();
     let at = data_at(&bytes) as u64;
-    let cut = Finding::DataCut { expected: at + 64, found: at + 40 };
+    let cut = Finding::DataTruncated { expected: at + 64, found: at + 40 };
     let partial = Finding::PartialRecord { offset: at + 32, len: 8 };
     assert_eq!(parse(&bytes[..at as usize + 40]), Ok((1, vec![(1, cut), (1, partial)])));
     let mut huge = bytes;
     patch(&mut huge, 48, u64::MAX);
     assert_eq!(
         parse(&huge),
-        Ok((2, vec![(1, Finding::DataCut { expected: u64::MAX, found: at + 64 })]))
+        Ok((2, vec![(1, Finding::DataTruncated { expected: u64::MAX, found: at + 64 })]))
     );
 }
 

@@ -92,7 +92,7 @@ fn payload_behind_the_end_is_clamped() {
     let offset = data_at(&bytes) as u64 + 32;
     assert_eq!(
         scan(&bytes),
-        (vec![1], 0, vec![(1, Finding::PayloadCut { offset, size: u64::MAX })])
+        (vec![1], 0, vec![(1, Finding::PayloadTruncated { offset, size: u64::MAX })])
     );
 }
 

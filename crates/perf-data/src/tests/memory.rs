@@ -3,7 +3,7 @@
 use std::io::Cursor;
 use std::sync::Arc;
 
-use budget::{Memory, MemoryUse};
+use budget::{MemoryBudget, MemoryUse};
 use synth::{Endian, EventAttr, PerfDataBuilder, PipeLayout, SampleBuilder, sample_type};
 
 use super::session::OPTIONS;
@@ -25,7 +25,7 @@ fn stream(bytes: Vec<u8>) -> Input {
 }
 
 /// Returns the number of samples of all batches, or the error.
-fn read(input: Input, options: SessionOptions, memory: &Arc<Memory>) -> Result<usize, Error> {
+fn read(input: Input, options: SessionOptions, memory: &Arc<MemoryBudget>) -> Result<usize, Error> {
     let mut findings = Findings::default();
     let mut session = Session::open_within(input, options, memory, &mut findings)?;
     let mut samples = 0;
@@ -39,14 +39,14 @@ fn read(input: Input, options: SessionOptions, memory: &Arc<Memory>) -> Result<u
 fn a_file_out_of_a_stream_is_held_as_a_whole() {
     let bytes = samples(10_000).build();
     let options = SessionOptions { read_bytes: 64 << 10, ..*OPTIONS };
-    let memory = Arc::new(Memory::new(Some(100 << 10)));
+    let memory = Arc::new(MemoryBudget::new(Some(100 << 10)));
     let error = read(stream(bytes.clone()), options, &memory).expect_err("too much");
     assert_eq!(error, Error::TooMuchMemory { offset: 64 << 10 });
     let exceeded = memory.exceeded().expect("too much");
     assert_eq!(exceeded.reading, "the recording, which is held as a whole");
     let held: Vec<MemoryUse> = exceeded.held.iter().map(|it| it.0).collect();
     assert_eq!(held, [MemoryUse::Recording]);
-    let memory = Arc::new(Memory::new(Some(8 << 20)));
+    let memory = Arc::new(MemoryBudget::new(Some(8 << 20)));
     assert_eq!(read(stream(bytes), options, &memory), Ok(10_000));
     assert_eq!(memory.exceeded(), None);
 }
@@ -54,11 +54,11 @@ fn a_file_out_of_a_stream_is_held_as_a_whole() {
 #[test]
 fn records_that_wait_are_held() {
     let bytes = samples(10_000).build_pipe(&PipeLayout::default());
-    let memory = Arc::new(Memory::new(Some(200 << 10)));
+    let memory = Arc::new(MemoryBudget::new(Some(200 << 10)));
     let given = read(stream(bytes.clone()), *OPTIONS, &memory).expect("a recording");
     assert!(given < 10_000, "{given}");
     assert_eq!(memory.exceeded().map(|it| it.reading.as_str()), Some("records"));
-    let memory = Arc::new(Memory::new(Some(8 << 20)));
+    let memory = Arc::new(MemoryBudget::new(Some(8 << 20)));
     assert_eq!(read(stream(bytes), *OPTIONS, &memory), Ok(10_000));
     assert_eq!(memory.exceeded(), None);
 }

@@ -1,6 +1,5 @@
 //! Tests of whole recordings, written byte by byte in both byte orders.
 
-mod ahead;
 mod bad_inputs;
 mod builder;
 mod container;
@@ -9,6 +8,7 @@ mod features;
 mod hostile;
 mod live;
 mod memory;
+mod parallel_scan;
 mod read_file;
 mod records;
 mod roundtrip;

@@ -21,7 +21,7 @@ pub(super) static OPTIONS: LazyLock<SessionOptions> = LazyLock::new(|| SessionOp
     pending_bytes: 1 << 20,
     expansion_bytes: 1 << 20,
     eager: None,
-    ahead: None,
+    scan: None,
     live: None,
     read_bytes: 1000,
     ..SessionOptions::default()

@@ -26,7 +26,7 @@ use image_store::{
     RECORDED_COPIES,
 };
 use module_map::{Hint, Timeline};
-use options::{FileSearch, given_file};
+use options::{FileSearch, parse_module_file};
 use perf_data::Head;
 
 use crate::error::Error;
@@ -160,7 +160,7 @@ fn file_options(
     let (mut modules, mut given) = (Vec::new(), Vec::new());
     for module in &search.modules {
         // A module path with `=` that exists as a file is a path, not a pair.
-        match given_file(module).filter(|_| !host.is_file(module, Origin::User)) {
+        match parse_module_file(module).filter(|_| !host.is_file(module, Origin::User)) {
             Some(pair) => given.push(pair),
             None => modules.push(module.clone()),
         }

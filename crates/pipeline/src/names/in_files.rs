@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use address::{ModuleId, Svma};
-use cache::{Cache, Fresh, Key};
+use cache::{Cache, CacheKey, Fresh};
 use hashbrown::HashMap;
 use image_store::{Image, ImageStore, LoadedImage};
 use profile::Strings;
 use rayon::prelude::*;
 use symbolizer::{
-    KernelFile, Request, SplitFinder, StoredSplits, SymbolSource, Symbols, WhyNoName, symbolize,
+    KernelFile, SplitFinder, StoredSplits, SymbolRequest, SymbolSource, Symbols, WhyNoName,
+    symbolize,
 };
 
 use super::named::{NameSource, Named};
@@ -61,8 +62,8 @@ impl SplitFinder for WatchedSplits<'_> {
 pub(crate) fn symbol_options<'o>(
     names: &NameOptions,
     images: &'o ImageStore,
-) -> symbolizer::Options<'o> {
-    symbolizer::Options {
+) -> symbolizer::SymbolizeOptions<'o> {
+    symbolizer::SymbolizeOptions {
         inlines: names.inlines,
         lines: true,
         demangle: names.demangle,
@@ -140,8 +141,8 @@ impl Sources<'_> {
         let images = self.images;
         let options = symbol_options(self.options, images);
         let key =
-            |wanted: &Wanted| Key::of(&SymbolSource::of_files(&wanted.file, images), &options);
-        let keys: Vec<Option<Key>> = files.par_iter().map(key).collect();
+            |wanted: &Wanted| CacheKey::of(&SymbolSource::of_files(&wanted.file, images), &options);
+        let keys: Vec<Option<CacheKey>> = files.par_iter().map(key).collect();
         let known = keys.into_iter().zip(addresses.iter().map(Vec::as_slice));
         let recalled = cache.recall(&known.collect::<Vec<_>>());
         let missing: Vec<&[Svma]> = (0..files.len()).map(|file| recalled.missing(file)).collect();
@@ -153,7 +154,7 @@ impl Sources<'_> {
             let may_keep =
                 |(wanted, asked): (&Wanted, &bool)| !asked && wanted.file.is_whole(images);
             let may_keep: Vec<bool> = files.iter().zip(&asked_splits).map(may_keep).collect();
-            cache.keep(&recalled, fresh, &may_keep);
+            cache.store(&recalled, fresh, &may_keep);
         }
         recalled.complete(fresh, strings)
     }
@@ -181,9 +182,9 @@ impl Sources<'_> {
                 let split = Some(split as &dyn SplitFinder);
                 SymbolSource { split, ..SymbolSource::of_loaded(file, images) }
             };
-            Request { source, addresses }
+            SymbolRequest { source, addresses }
         });
-        let requests: Vec<Request<'_>> = requests.collect();
+        let requests: Vec<SymbolRequest<'_>> = requests.collect();
         let mut options = symbol_options(self.options, images);
         options.observer = Some(watch);
         let symbols = symbolize(&requests, &options, strings);

@@ -134,12 +134,12 @@ impl Sources<'_> {
     }
 
     fn note_maps(&self, maps: &Maps) {
-        for (pid, file) in maps.iter().filter(|(_, file)| file.map().left_out() > 0) {
-            let lines = file.map().left_out();
+        for (pid, file) in maps.iter().filter(|(_, file)| file.map().omitted() > 0) {
+            let lines = file.map().omitted();
             let message = format!(
                 "the perf map of process {pid} has too many lines; its first {lines} were omitted"
             );
-            self.images.note(FileFindingKind::LeftOut, message);
+            self.images.note(FileFindingKind::PartOmitted, message);
         }
         for (pid, file) in maps.iter().filter(|(_, file)| file.map().skipped() > 0) {
             let lines = file.map().skipped();

@@ -1,9 +1,9 @@
 //! Names from the kernel's symbol list, or from the cached results of earlier look-ups in it.
 
 use address::Avma;
-use cache::{Cache, Key};
+use cache::{Cache, CacheKey};
 use symbolizer::{
-    KernelFunction, KernelListPlaces, KernelListPrefetch, KernelNames, NoKernelNames,
+    KernelFunction, KernelListPrefetch, KernelListSources, KernelNames, NoKernelNames,
     RecordedKernel, kernel_proofs,
 };
 
@@ -15,7 +15,7 @@ impl Sources<'_> {
     pub(super) fn kernel_names(
         &self,
         kernel: &RecordedKernel,
-        places: KernelListPlaces<'_>,
+        places: KernelListSources<'_>,
         addresses: &[Avma],
         prefetched: Option<KernelListPrefetch>,
     ) -> Result<KernelNames, NoKernelNames> {
@@ -23,9 +23,9 @@ impl Sources<'_> {
         let Some((cache, before)) = self.cache.and_then(|cache| Some((cache, identity()?))) else {
             return kernel.read_list(places, self.timeline, prefetched);
         };
-        let key = Key::of_kernel_list(&before);
+        let key = CacheKey::of_kernel_list(&before);
         if let Some(names) = self.kept_names(cache, &key, kernel, places)
-            && addresses.iter().all(|&address| names.lasting_function(address).is_some())
+            && addresses.iter().all(|&address| names.stable_function(address).is_some())
         {
             return Ok(names);
         }
@@ -41,19 +41,19 @@ impl Sources<'_> {
     fn kept_names(
         &self,
         cache: &Cache,
-        key: &Key,
+        key: &CacheKey,
         kernel: &RecordedKernel,
-        places: KernelListPlaces<'_>,
+        places: KernelListSources<'_>,
     ) -> Option<KernelNames> {
         let kept = cache.kernel(key, &kernel_proofs(self.timeline))?;
-        kernel.kept_list(places, self.timeline, Box::new(kept)).ok()
+        kernel.cached_list(places, self.timeline, Box::new(kept)).ok()
     }
 
-    fn keep(&self, cache: &Cache, key: &Key, names: &KernelNames, addresses: &[Avma]) {
+    fn keep(&self, cache: &Cache, key: &CacheKey, names: &KernelNames, addresses: &[Avma]) {
         let proofs = kernel_proofs(self.timeline);
         let proofs = proofs.into_iter().map(|name| (name, names.listed_address_of(name)));
-        let functions = addresses.iter().filter_map(|&address| names.lasting_function(address));
+        let functions = addresses.iter().filter_map(|&address| names.stable_function(address));
         let functions: Vec<KernelFunction<'_>> = functions.collect();
-        cache.keep_kernel(key, &proofs.collect::<Vec<_>>(), &functions);
+        cache.store_kernel(key, &proofs.collect::<Vec<_>>(), &functions);
     }
 }

@@ -27,7 +27,7 @@ use profile::{LocationId, LocationRow, Profile};
 use rayon::prelude::*;
 use replay::Thread;
 use symbolizer::{
-    DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols, KernelListPlaces, KernelListPrefetch,
+    DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols, KernelListPrefetch, KernelListSources,
     KernelNames, LostNames, NoKernelNames, RecordedKernel, SymbolObserver, SymbolStage,
     SymbolTimings,
 };
@@ -145,7 +145,7 @@ pub(crate) fn resolve(
     let features = head.features();
     let build_ids = sources.listed_build_ids();
     let kernel = RecordedKernel::find(&build_ids, timeline, images);
-    let places = KernelListPlaces { named: kallsyms, recording, images };
+    let places = KernelListSources { named: kallsyms, recording, images };
     let in_kernel = sources.in_kernel(named.locations);
     let wants_list = !in_kernel.is_empty();
     let watch = NameWatch { timings: Mutex::default(), observer: sources.observer };

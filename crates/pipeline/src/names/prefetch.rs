@@ -13,14 +13,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
-use cache::{Cache, Key};
+use cache::{Cache, CacheKey};
 use hashbrown::HashSet;
 use image_store::{ImageStore, LoadedImage};
 use module_map::MappedKind;
 use options::NameOptions;
 use rayon::prelude::*;
 use replay::Partial;
-use symbolizer::{KernelListPlaces, KernelListPrefetch, SymbolSource};
+use symbolizer::{KernelListPrefetch, KernelListSources, SymbolSource};
 
 use crate::names::in_files::symbol_options;
 use crate::setting::Setting;
@@ -94,10 +94,11 @@ impl Prefetch {
         for module in new.iter().filter_map(|id| modules.by_id(*id)) {
             if module.kind == MappedKind::Kernel && self.list.is_none() {
                 let named = options.files.kallsyms.as_deref();
-                let places = KernelListPlaces { named, recording, images };
+                let places = KernelListSources { named, recording, images };
                 let identity = || places.identity_so_far(partial.timeline);
                 let is_kept = |cache: &Arc<Cache>| {
-                    identity().is_some_and(|identity| cache.has(&Key::of_kernel_list(&identity)))
+                    identity()
+                        .is_some_and(|identity| cache.has(&CacheKey::of_kernel_list(&identity)))
                 };
                 if !cache.as_ref().is_some_and(is_kept) {
                     self.list = places.prefetch(partial.timeline);
@@ -161,7 +162,7 @@ fn begin(
 ) {
     if let Some(cache) = cache {
         let options = symbol_options(names, images);
-        let key = Key::of(&SymbolSource::of_files(file, images), &options);
+        let key = CacheKey::of(&SymbolSource::of_files(file, images), &options);
         if key.is_some_and(|key| cache.has(&key)) {
             return;
         }

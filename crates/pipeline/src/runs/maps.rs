@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use budget::Memory;
+use budget::MemoryBudget;
 use module_map::Timeline;
 use perf_data::{Batch, Findings, Head, Session, TimedRecord};
 use replay::{apply_record, learn_build_ids, learn_files};
@@ -21,7 +21,7 @@ pub struct MapReplay {
     session: Session,
     files: Files,
     watch: RecordingWatch,
-    memory: Arc<Memory>,
+    memory: Arc<MemoryBudget>,
     /// The mappings after the records replayed so far.
     pub timeline: Timeline,
     /// Damage of the recording.

@@ -138,7 +138,7 @@ impl<'r> Output<'r> {
         let Partial { profile, timeline, threads, .. } = partial;
         let sources = self.run.sources(&self.head, timeline, threads, self.files);
         // Processes that still run may have compiled more code.
-        self.files.images.forget_perf_maps();
+        self.files.images.clear_perf_maps();
         self.report.add(resolve(profile, self.named, sources, self.prefetch.take_list()));
         self.named = profile.locations.next_id();
     }

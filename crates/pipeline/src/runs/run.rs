@@ -9,7 +9,7 @@ use address::Timestamp;
 use host::{FileKind, Origin};
 use module_map::Timeline;
 use options::Options;
-use perf_data::{Head, RecordCounts, ScanAhead, SessionOptions};
+use perf_data::{Head, RecordCounts, ScanOptions, SessionOptions};
 use replay::{ReplayObserver, ReplayOptions, Replayer, Thread, has_switches};
 use unwinder::{Engine, KeptRules};
 
@@ -87,7 +87,7 @@ impl<'a> Run<'a> {
         SessionOptions {
             switches: self.options.off_cpu,
             budget: self.setting.kept.budget,
-            ahead: scan_ahead(rayon::current_num_threads()),
+            scan: scan_ahead(rayon::current_num_threads()),
             ..SessionOptions::default()
         }
     }
@@ -211,7 +211,7 @@ const WALKERS: usize = 4;
 const CHUNK: usize = 1 << 20;
 
 /// Returns the look-ahead for a recording that `jobs` threads walk. Few threads need none.
-fn scan_ahead(jobs: usize) -> Option<ScanAhead> {
+fn scan_ahead(jobs: usize) -> Option<ScanOptions> {
     let threads = (jobs / WALKERS).min(16);
-    (threads > 0).then_some(ScanAhead { threads, chunk_bytes: CHUNK })
+    (threads > 0).then_some(ScanOptions { threads, chunk_bytes: CHUNK })
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use bundle::{Facts, JournalHost, Keep, Recorded};
+use bundle::{BundleFacts, ContentSelection, JournalHost, RecordedFiles};
 use host::{Host, MemoryHost};
 use pipeline::{Analysis, Error, Observer, Options, Pipeline, Source, Unobserved};
 use synth::{Endian, EventAttr, Feature, PerfDataBuilder, SampleBuilder};
@@ -29,10 +29,11 @@ fn analyze(host: Arc<dyn Host>, path: &str, options: &Options) -> Result<Analysi
 fn bundled(ask: impl FnOnce(Arc<dyn Host>)) -> Arc<dyn Host> {
     let journal = JournalHost::new(Arc::new(machine()), Path::new("perf.data"));
     ask(journal.clone());
-    let facts = Facts { recording: "perf.data".into(), ..Facts::default() };
+    let facts = BundleFacts { recording: "perf.data".into(), ..BundleFacts::default() };
     let mut packed = Vec::new();
     let taken = journal.finish().expect("files");
-    bundle::write(&taken, &facts, &Recorded::default(), &Keep::Whole, &mut packed).expect("memory");
+    bundle::write(&taken, &facts, &RecordedFiles::default(), &ContentSelection::Whole, &mut packed)
+        .expect("memory");
     let elsewhere = MemoryHost::new();
     elsewhere.insert("/a.upb", packed);
     elsewhere.insert("/proc/sys/kernel/hostname", *b"elsewhere\n");

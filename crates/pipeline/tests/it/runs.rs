@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use budget::{Budget, Limit, Resource};
-use host::{Host, MemoryHost, RefusingHost};
+use host::{Host, MemoryHost, RestrictedHost};
 use perf_data::{Finding, Findings, Session, SessionOptions};
 use pipeline::{
     Error, ImageLimits, Limits, MemoryLimit, Observer, Options, Pipeline, SampleFilter, Source,
@@ -246,7 +246,7 @@ fn all_that_is_held_counts_together() {
 fn a_careful_machine_opens_the_recording() {
     let host = MemoryHost::new();
     host.insert("perf.data", recording(3));
-    let host: Arc<dyn Host> = Arc::new(RefusingHost::new(Arc::new(host)));
+    let host: Arc<dyn Host> = Arc::new(RestrictedHost::new(Arc::new(host)));
     let analysis = Pipeline::new(host).analyze(perf_data(), &Options::default(), &unobserved());
     assert_eq!(analysis.expect("a recording").profile.samples.len(), 3);
 }

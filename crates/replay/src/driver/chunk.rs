@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use budget::{Exhausted, Held, MemoryUse};
+use budget::{Exhausted, HeldMemory, MemoryUse};
 use image_store::ImageStore;
 use perf_data::Batch;
 use profile::FindingRow;
@@ -53,7 +53,7 @@ impl PlannedChunk {
         let shared = samples.len() / (2 * rayon::current_num_threads());
         let slices = samples.par_chunks(shared.clamp(LEAST_SLICE, SLICE)).with_max_len(1);
         let memory = &images.options().memory;
-        let held = Held::new(memory, MemoryUse::Stacks);
+        let held = HeldMemory::new(memory, MemoryUse::Stacks);
         let walk = |slice: &[Planned]| {
             if observer.is_cancelled() || memory.is_exceeded() {
                 return WalkedSlice::default();

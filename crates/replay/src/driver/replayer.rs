@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use budget::{Held, Memory, MemoryUse};
+use budget::{HeldMemory, MemoryBudget, MemoryUse};
 use image_store::ImageStore;
 use module_map::{Module, Timeline};
 use perf_data::{Batch, Head};
@@ -62,7 +62,7 @@ pub struct Replay {
     /// Timings of the stages.
     pub timings: ReplayTimings,
     /// Memory accounted for the tables while the run lasts.
-    pub held: Held,
+    pub held: HeldMemory,
 }
 
 /// Samples that needed a map which their process did not have when they were taken.
@@ -142,9 +142,9 @@ pub struct Replayer<'r> {
     pub(crate) merges_at_once: bool,
     /// Modules that the plan knew when the turn began; the plan adds more while the repair runs.
     modules: Vec<Arc<Module>>,
-    memory: &'r Arc<Memory>,
+    memory: &'r Arc<MemoryBudget>,
     /// Memory accounted for the tables.
-    held: Held,
+    held: HeldMemory,
 }
 
 impl std::fmt::Debug for Replayer<'_> {
@@ -193,7 +193,7 @@ impl<'r> Replayer<'r> {
             merges_at_once: false,
             modules: Vec::new(),
             memory,
-            held: Held::new(memory, MemoryUse::Stacks),
+            held: HeldMemory::new(memory, MemoryUse::Stacks),
         }
     }
 
@@ -211,7 +211,7 @@ impl<'r> Replayer<'r> {
 
     /// Replays a batch on the current thread pool.
     /// The batch's last samples wait for the next batch, so that no thread is idle in between.
-    /// Once the memory limit is exceeded ([`Memory::is_exceeded`]), the rest is not replayed.
+    /// Once the memory limit is exceeded ([`MemoryBudget::is_exceeded`]), the rest is not replayed.
     pub fn feed(&mut self, batch: Batch, observer: &dyn ReplayObserver) {
         let batch = self.begin(batch);
         let mut place = PlanPosition::start(&batch);

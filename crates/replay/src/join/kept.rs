@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use perf_data::read_soon;
+use perf_data::prefetch_line;
 
 use crate::join::call::Call;
 
@@ -67,7 +67,7 @@ impl Kept {
         const CALLS: usize = 3;
         if let Some(innermost) = key.innermost {
             let last = innermost.get() as usize;
-            (last.saturating_sub(CALLS)..last).for_each(|at| read_soon(&self.calls, at));
+            (last.saturating_sub(CALLS)..last).for_each(|at| prefetch_line(&self.calls, at));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use address::{FileOffset, Pid, Tid, Timestamp};
 use module_map::{
-    CgroupId, FileIdentity, FilesOfPaths, Inode, KnownMap, KnownNames, MapEvent, RecordedName,
+    CachedMap, CachedNames, CgroupId, FileIdentity, FilesOfPaths, Inode, MapEvent, RecordedName,
     Timeline,
 };
 use perf_data::{
@@ -91,7 +91,7 @@ const PROT_WRITE: u32 = 2;
 
 /// Returns the map that a record states if its name is already known, so that no more of the record is read.
 #[inline]
-pub(crate) fn known_map(map: &NamedMap<'_>, names: KnownNames<'_>) -> Option<KnownMap> {
+pub(crate) fn known_map(map: &NamedMap<'_>, names: CachedNames<'_>) -> Option<CachedMap> {
     names.find(&unnamed_event(map), &recorded_name(map))
 }
 
@@ -120,7 +120,7 @@ fn unnamed_event(map: &NamedMap<'_>) -> MapEvent<'static> {
 pub(crate) fn apply_new_map(timeline: &mut Timeline, map: &NamedMap<'_>, decoded: &Mmap<'_>) {
     let event = map_event(decoded);
     timeline.map(&event);
-    timeline.keep_name(&event, &recorded_name(map));
+    timeline.cache_name(&event, &recorded_name(map));
 }
 
 const fn recorded_name<'d>(map: &NamedMap<'d>) -> RecordedName<'d> {

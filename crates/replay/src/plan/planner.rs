@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use address::{Pid, Timestamp};
-use budget::{Held, Memory, MemoryUse};
+use budget::{HeldMemory, MemoryBudget, MemoryUse};
 use module_map::{CgroupId, ProcessImage, RelatedSpace, Timeline};
 use options::SampleFilter;
 use perf_data::{Batch, Head, Record, RecordEntry, SampleEntry, TimedRecord};
@@ -91,7 +91,7 @@ fn apply_row(
     }
     // All records of a row are maps.
     let map = |read: &ReadMap| read.map.unwrap_or(first_map);
-    timeline.map_all_known(last.time, pid, row.iter().map(map))
+    timeline.map_all_cached(last.time, pid, row.iter().map(map))
 }
 
 /// The state of the plan.
@@ -103,9 +103,9 @@ pub(crate) struct Planner<'r> {
     sampled: Box<Sampled>,
     pub(crate) filtered: u64,
     pub(crate) left_out: LeftOut,
-    memory: &'r Arc<Memory>,
+    memory: &'r Arc<MemoryBudget>,
     /// Memory accounted for the tables.
-    held: Held,
+    held: HeldMemory,
     /// True if samples of some event have a control group.
     has_cgroups: bool,
     /// Times off the processor, if requested.
@@ -117,7 +117,7 @@ impl<'r> Planner<'r> {
         timeline: &'r mut Timeline,
         filter: &'r Filter,
         off_cpu: bool,
-        memory: &'r Arc<Memory>,
+        memory: &'r Arc<MemoryBudget>,
     ) -> Self {
         Self {
             timeline,
@@ -127,7 +127,7 @@ impl<'r> Planner<'r> {
             filtered: 0,
             left_out: LeftOut::default(),
             memory,
-            held: Held::new(memory, MemoryUse::Processes),
+            held: HeldMemory::new(memory, MemoryUse::Processes),
             has_cgroups: false,
             off_cpu: off_cpu.then(OffCpu::default),
         }
@@ -227,7 +227,7 @@ impl<'r> Planner<'r> {
     ) {
         let batch = place.batch;
         loop {
-            let (entries, row) = place.row_before(sample, self.timeline.known_names());
+            let (entries, row) = place.row_before(sample, self.timeline.cached_names());
             let Some(entry) = entries.first() else { break };
             let n_done = if self.memory.is_exceeded() {
                 // The run ends after this chunk, so the records are skipped.
@@ -251,7 +251,7 @@ impl<'r> Planner<'r> {
     fn apply_known(&mut self, entry: &RecordEntry, read: ReadMap, chunk: &mut [Planned]) {
         let Some(map) = read.map else { return };
         self.timeline.advance(entry.time);
-        self.timeline.map_known(&map);
+        self.timeline.map_cached(&map);
         if read.executable {
             self.update_recent(entry.time, map.pid(), chunk);
         }

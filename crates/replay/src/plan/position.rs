@@ -1,6 +1,6 @@
 //! Position of the plan in a batch.
 
-use module_map::KnownNames;
+use module_map::CachedNames;
 use perf_data::{Batch, RecordEntry, SampleEntry};
 
 use crate::plan::read_ahead::{ReadAhead, ReadRow};
@@ -33,7 +33,7 @@ impl<'b> PlanPosition<'b> {
     pub(crate) fn row_before(
         &mut self,
         sample: Option<&SampleEntry>,
-        names: KnownNames<'_>,
+        names: CachedNames<'_>,
     ) -> (&'b [RecordEntry], ReadRow<'_, 'b>) {
         let row = self.read.row(self.batch, self.records, names);
         let entries = self.records.get(..row.maps.len().max(1)).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Records decoded ahead of the plan, in parallel: applying them in time order costs less than decoding them.
 //! Most are maps of files that were mapped before, and they come in rows of one process.
 
-use module_map::{KnownMap, KnownNames};
+use module_map::{CachedMap, CachedNames};
 use perf_data::{Batch, BatchReader, RecordEntry, TimedRecord};
 use rayon::prelude::*;
 
@@ -29,7 +29,7 @@ pub(crate) struct ReadRow<'r, 'b> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadMap {
     /// Its map, if the name is known.
-    pub(crate) map: Option<KnownMap>,
+    pub(crate) map: Option<CachedMap>,
     /// True if the record's map is executable.
     pub(crate) executable: bool,
     /// For a map: number of maps of this process in a row from here.
@@ -71,7 +71,7 @@ impl<'b> ReadAhead<'b> {
         &mut self,
         batch: &'b Batch,
         left: &[RecordEntry],
-        names: KnownNames<'_>,
+        names: CachedNames<'_>,
     ) -> ReadRow<'_, 'b> {
         if self.done == self.records.len() && !left.is_empty() {
             self.fill(batch, left, names);
@@ -93,7 +93,7 @@ impl<'b> ReadAhead<'b> {
     }
 
     #[cold]
-    fn fill(&mut self, batch: &'b Batch, left: &[RecordEntry], names: KnownNames<'_>) {
+    fn fill(&mut self, batch: &'b Batch, left: &[RecordEntry], names: CachedNames<'_>) {
         let Self { records, others, done, ahead } = self;
         let left = left.get(..left.len().min(*ahead)).unwrap_or_default();
         (*done, *ahead) = (0, (2 * *ahead).min(MOST));
@@ -104,7 +104,7 @@ impl<'b> ReadAhead<'b> {
             let mut reader = batch.reader();
             for (index, (record, entry)) in records.iter_mut().zip(entries).enumerate() {
                 if let Some(soon) = entries.get(index + SOON) {
-                    reader.map_read_soon(soon.position);
+                    reader.prefetch_map(soon.position);
                 }
                 *record = read(batch, &mut reader, entry, names, &mut others);
             }
@@ -119,7 +119,7 @@ fn read<'b>(
     batch: &'b Batch,
     reader: &mut BatchReader<'b>,
     entry: &RecordEntry,
-    names: KnownNames<'_>,
+    names: CachedNames<'_>,
     others: &mut Vec<TimedRecord<'b>>,
 ) -> ReadMap {
     if let Some(named) = reader.named_map(entry.position) {
@@ -139,7 +139,7 @@ fn read<'b>(
 
 /// Fills in the lengths of rows of maps of one process.
 fn find_rows(records: &mut [ReadMap]) {
-    let mut after: Option<(KnownMap, u16, u16)> = None;
+    let mut after: Option<(CachedMap, u16, u16)> = None;
     for record in records.iter_mut().rev() {
         let Some(map) = record.map else {
             after = None;
@@ -179,8 +179,8 @@ mod tests {
             identity: FileIdentity::default(),
         };
         timeline.map(&event(1, true));
-        timeline.keep_name(&event(1, true), &name);
-        let names = timeline.known_names();
+        timeline.cache_name(&event(1, true), &name);
+        let names = timeline.cached_names();
         let read = |&(pid, executable): &(i32, bool)| {
             let map = names.find(&event(pid, executable), &name);
             assert!(map.is_some());

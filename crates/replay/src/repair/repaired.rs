@@ -3,7 +3,7 @@
 //! Slices are brought into this form in parallel, so that the sequential merge visits each row once.
 
 use address::ById as _;
-use budget::Held;
+use budget::HeldMemory;
 use profile::{EndReason, FoundBy, FrameId, SampleRow, StackId, StackRow};
 use unwinder::Place;
 
@@ -25,7 +25,7 @@ pub(crate) struct RepairedSlice {
     pub(crate) samples: Vec<SampleRow>,
     pub(crate) counts: SliceCounts,
     /// Memory accounted until the merge.
-    held: Held,
+    held: HeldMemory,
 }
 
 impl RepairedSlice {

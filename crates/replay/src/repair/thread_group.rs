@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use hashbrown::HashMap;
-use perf_data::read_soon;
+use perf_data::prefetch_line;
 use rayon::prelude::*;
 
 use crate::join::{
@@ -110,14 +110,14 @@ impl<'w> WindowSlices<'w> {
         const FRAMES: usize = 24;
         if let Some(seen) = position.and_then(|position| self.sample(*position)) {
             let from_outermost = (0..seen.frames.len()).rev().take(FRAMES);
-            from_outermost.for_each(|at| read_soon(seen.frames, at));
+            from_outermost.for_each(|at| prefetch_line(seen.frames, at));
         }
     }
 
     /// Prefetches the first and the last frame of a sample.
     pub(crate) fn fetch_ends(&self, position: Position) {
         if let Some(seen) = self.sample(position) {
-            [0, seen.frames.len() - 1].into_iter().for_each(|at| read_soon(seen.frames, at));
+            [0, seen.frames.len() - 1].into_iter().for_each(|at| prefetch_line(seen.frames, at));
         }
     }
 

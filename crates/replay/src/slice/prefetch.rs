@@ -1,6 +1,6 @@
 //! Decoded samples of a slice, one ahead of the walk: the bytes of the next samples are prefetched during a walk.
 
-use perf_data::{Batch, BatchReader, LINE, RegsAbi, Sample, read_soon};
+use perf_data::{Batch, BatchReader, LINE, RegsAbi, Sample, prefetch_line};
 use unwinder::Walker;
 
 use crate::plan::planner::Planned;
@@ -28,7 +28,7 @@ impl<'b> Ahead<'b> {
     pub(crate) fn new(batch: &'b Batch, planned: &'b [Planned], sp_bit: Option<u32>) -> Self {
         let mut reader = batch.reader();
         let first = planned.iter().take(HEAD);
-        first.for_each(|planned| reader.head_read_soon(&planned.entry));
+        first.for_each(|planned| reader.prefetch_head(&planned.entry));
         let decoded = [planned.first().and_then(|it| reader.sample(&it.entry).ok()), None];
         Self { reader, planned, sp_bit, decoded, next: 0 }
     }
@@ -40,10 +40,10 @@ impl<'b> Ahead<'b> {
         let given_out = *next;
         *next += 1;
         if let Some(entry) = entry(*next + HEAD) {
-            reader.head_read_soon(entry);
+            reader.prefetch_head(entry);
         }
         if let Some(entry) = entry(*next + END) {
-            reader.end_read_soon(entry);
+            reader.prefetch_end(entry);
         }
         let following = &mut decoded[*next % 2];
         *following = match entry(*next).map(|entry| reader.sample(entry)) {
@@ -73,10 +73,10 @@ fn stack_read_soon(sample: &Sample<'_>, sp_bit: u32, walker: &Walker<'_>) {
         let mut is_known = false;
         for offset in walker.return_addresses_read(thread, sp) {
             is_known |= offset < stack.bytes.len();
-            read_soon(stack.bytes, offset);
-            read_soon(stack.bytes, offset.wrapping_sub(SAVED));
+            prefetch_line(stack.bytes, offset);
+            prefetch_line(stack.bytes, offset.wrapping_sub(SAVED));
         }
         let first = if is_known { FIRST } else { UNKNOWN };
-        (0..first).step_by(LINE).for_each(|at| read_soon(stack.bytes, at));
+        (0..first).step_by(LINE).for_each(|at| prefetch_line(stack.bytes, at));
     }
 }

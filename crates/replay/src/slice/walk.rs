@@ -1,7 +1,7 @@
 //! The walk of a slice: each sample's kernel chain and user stack, interned within the slice.
 
 use address::{Bias, ModuleId};
-use budget::Held;
+use budget::HeldMemory;
 use module_map::{ProcessImage, Space};
 use perf_data::Batch;
 use profile::{EndReason, EventId, FrameId, LayoutId, SampleRow, StackId, StackRow, ThreadId};
@@ -35,7 +35,7 @@ pub(crate) struct WalkedSlice {
     /// Modules with frames.
     pub(crate) modules: Vec<ModuleId>,
     /// Memory accounted for the slice.
-    pub(crate) held: Held,
+    pub(crate) held: HeldMemory,
 }
 
 /// Walks a slice of planned samples.

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use address::Svma;
-use budget::Memory;
+use budget::MemoryBudget;
 use image_store::{Image, ImageStore};
 use synth::{Endian, EventAttr, Feature, PerfDataBuilder, SampleBuilder, UserRegs, x86_64_reg};
 use unwinder::{Arch, EndReason, Engine, KeptRules, RuleBytes, RuleStore, RuleTable};
@@ -76,7 +76,8 @@ type Row = (u64, RuleBytes);
 /// Returns the samples of a run, its new rules, and the number of its requests.
 fn run(world: &World, store: Store) -> (Vec<Found>, Vec<Row>, usize) {
     let store = Arc::new(store);
-    let kept = KeptRules::new(Box::new(Shared(Arc::clone(&store))), &Arc::new(Memory::new(None)));
+    let kept =
+        KeptRules::new(Box::new(Shared(Arc::clone(&store))), &Arc::new(MemoryBudget::new(None)));
     let kept = Arc::new(kept);
     let images = ImageStore::new(world.files());
     let engine = Arc::new(Engine::new());

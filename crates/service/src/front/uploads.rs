@@ -65,7 +65,7 @@ pub(crate) async fn receive(
         return Err(too_large());
     }
     let place = uploads.folder.join("upload");
-    let mut file = NewFile::beside(&place).map_err(|error| no_space(&error))?;
+    let mut file = NewFile::create(&place).map_err(|error| no_space(&error))?;
     let mut digest = Sha256::new();
     let mut size = 0;
     let mut body = body;

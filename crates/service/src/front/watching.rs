@@ -28,7 +28,7 @@ struct Kept {
 impl Kept {
     /// Creates the copy and reports its path, because the file remains if the service is killed.
     fn beside(place: &Path, stream: &OwnedFd, tell: fn(&str)) -> io::Result<Self> {
-        let kept = Self { file: GrowingFile::beside(place)?, stream: stream.try_clone()? };
+        let kept = Self { file: GrowingFile::create(place)?, stream: stream.try_clone()? };
         let (path, place) = (kept.file.path().display(), place.display());
         tell(&format!("the copy is {path} while the stream comes, and {place} afterwards"));
         Ok(kept)

@@ -168,7 +168,7 @@ impl Artefacts {
     /// # Errors
     /// If it cannot be created, for lack of space.
     pub(crate) fn begin(&self, key: &str) -> io::Result<NewFile> {
-        NewFile::beside(&self.path(key, TABLES))
+        NewFile::create(&self.path(key, TABLES))
     }
 
     /// Stores a result after its tables are written.
@@ -177,7 +177,7 @@ impl Artefacts {
     /// If it cannot be written, for lack of space.
     pub(crate) fn complete(&self, key: &str, tables: NewFile, account: &Account) -> io::Result<()> {
         let account_text = serde_json::to_vec(account)?;
-        let mut text = NewFile::beside(&self.path(key, ACCOUNT))?;
+        let mut text = NewFile::create(&self.path(key, ACCOUNT))?;
         text.write_all(&account_text)?;
         tables.complete()?;
         text.complete()?;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::vec::IntoIter;
 
-use host::{HandedHost, Host, RefusingHost};
+use host::{Host, OpenedFileHost, RestrictedHost};
 use options::{Demangle, SampleFilter};
 use pipeline::{IdentifiedFiles, Observer, Pipeline, Source};
 
@@ -36,7 +36,7 @@ pub(super) struct WorkerState {
 impl WorkerState {
     pub(super) fn new(sender: Sender, host: Arc<dyn Host>, options: WorkerOptions) -> Self {
         let host: Arc<dyn Host> =
-            if options.foreign { Arc::new(RefusingHost::for_strangers(host)) } else { host };
+            if options.foreign { Arc::new(RestrictedHost::for_untrusted(host)) } else { host };
         Self {
             outbox: Arc::new(Outbox::new(sender)),
             pipeline: Pipeline::new(Arc::clone(&host)).spelling(options.spelling),
@@ -139,7 +139,7 @@ impl TaskContext<'_> {
             return Ok((self.worker.pipeline.clone(), source));
         }
         let file = File::from(self.file()?);
-        let host = HandedHost::new(Arc::clone(&self.worker.host), &path, file)
+        let host = OpenedFileHost::new(Arc::clone(&self.worker.host), &path, file)
             .map_err(pipeline::Error::from)?;
         Ok((self.worker.pipeline.on(Arc::new(host)), source))
     }

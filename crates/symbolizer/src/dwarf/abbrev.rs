@@ -8,7 +8,7 @@ use gimli::{DwAt, DwForm, DwTag};
 use hashbrown::HashMap;
 
 use crate::bytes::ByteCursor;
-use crate::dwarf::form::{self, Encoding, Spec, Value};
+use crate::dwarf::form::{self, Encoding, FormValue, Spec};
 
 /// The role of an entry in the search for functions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,7 +40,7 @@ pub(crate) enum AttributeStep {
 
 /// Layout of an entry's attributes, for a fast skip of all of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Shape {
+enum AttributeShape {
     /// A fixed number of bytes.
     Fixed(u32),
     /// One LEB128 number with fixed numbers of bytes before and after it, as in types with an alignment.
@@ -65,7 +65,7 @@ pub(crate) struct Abbrev {
     pub(crate) role: Role,
     pub(crate) tag: DwTag,
     pub(crate) children: bool,
-    shape: Shape,
+    shape: AttributeShape,
     steps: StepRange,
     /// The steps that read the wanted attributes of a function or an inlined call with code.
     reads: StepRange,
@@ -82,7 +82,7 @@ pub(crate) struct Abbrevs {
     steps: Vec<AttributeStep>,
     encoding: Encoding,
     /// True if the table exceeds its limit.
-    pub(crate) cut: bool,
+    pub(crate) is_truncated: bool,
 }
 
 impl Abbrevs {
@@ -102,7 +102,7 @@ impl Abbrevs {
             specs: Vec::new(),
             steps: Vec::new(),
             encoding,
-            cut: false,
+            is_truncated: false,
         };
         let end = end_of(section, offset, allowed);
         let mut cursor = ByteCursor::new(
@@ -111,7 +111,7 @@ impl Abbrevs {
             false,
         );
         while table.parse_one(&mut cursor).is_some() {}
-        table.cut = end < section.len() && cursor.at() >= end;
+        table.is_truncated = end < section.len() && cursor.at() >= end;
         table
     }
 
@@ -126,15 +126,15 @@ impl Abbrevs {
         let role = self.role(tag, first);
         let steps = self.push_steps(first, false);
         let shape = match *self.steps.get(steps.first as usize..)? {
-            [] => Shape::Fixed(0),
-            [AttributeStep::Fixed(size)] => Shape::Fixed(size),
-            [AttributeStep::Leb] => Shape::OneLeb(0, 0),
-            [AttributeStep::Leb, AttributeStep::Fixed(after)] => Shape::OneLeb(0, after),
-            [AttributeStep::Fixed(before), AttributeStep::Leb] => Shape::OneLeb(before, 0),
+            [] => AttributeShape::Fixed(0),
+            [AttributeStep::Fixed(size)] => AttributeShape::Fixed(size),
+            [AttributeStep::Leb] => AttributeShape::OneLeb(0, 0),
+            [AttributeStep::Leb, AttributeStep::Fixed(after)] => AttributeShape::OneLeb(0, after),
+            [AttributeStep::Fixed(before), AttributeStep::Leb] => AttributeShape::OneLeb(before, 0),
             [AttributeStep::Fixed(before), AttributeStep::Leb, AttributeStep::Fixed(after)] => {
-                Shape::OneLeb(before, after)
+                AttributeShape::OneLeb(before, after)
             }
-            _ => Shape::Other,
+            _ => AttributeShape::Other,
         };
         let has_reads = matches!(role, Role::Function | Role::Inlined);
         let reads = if has_reads { self.push_steps(first, true) } else { StepRange::NONE };
@@ -210,17 +210,17 @@ impl Abbrevs {
     #[inline]
     pub(crate) fn skip(&self, cursor: &mut ByteCursor<'_>, abbrev: &Abbrev) -> Option<u64> {
         match abbrev.shape {
-            Shape::Fixed(size) => {
+            AttributeShape::Fixed(size) => {
                 cursor.skip(size.into())?;
                 return Some(0);
             }
-            Shape::OneLeb(before, after) => {
+            AttributeShape::OneLeb(before, after) => {
                 cursor.skip(before.into())?;
                 cursor.skip_leb()?;
                 cursor.skip(after.into())?;
                 return Some(0);
             }
-            Shape::Other => {}
+            AttributeShape::Other => {}
         }
         // A copy, so that the caller's cursor can stay in registers.
         let (sibling, at) = self.steps(*cursor, abbrev.steps, |_, _| {})?;
@@ -233,7 +233,7 @@ impl Abbrevs {
         &self,
         cursor: &mut ByteCursor<'a>,
         abbrev: &Abbrev,
-        give: impl FnMut(DwAt, Value<'a>),
+        give: impl FnMut(DwAt, FormValue<'a>),
     ) -> Option<()> {
         let (_, at) = self.steps(*cursor, abbrev.reads, give)?;
         cursor.seek(at);
@@ -245,7 +245,7 @@ impl Abbrevs {
         &self,
         mut cursor: ByteCursor<'a>,
         steps: StepRange,
-        mut give: impl FnMut(DwAt, Value<'a>),
+        mut give: impl FnMut(DwAt, FormValue<'a>),
     ) -> Option<(u64, usize)> {
         let mut sibling = 0;
         for step in self.steps.get(steps.first as usize..steps.end as usize)? {

@@ -1,11 +1,11 @@
 //! Candidate units for the requested addresses, by the ranges that the units state.
 
-use budget::{Held, Resource};
+use budget::{HeldMemory, Resource};
 use hashbrown::HashMap;
 
 use crate::addresses::{AddressIndex, Cover, sweep};
 use crate::dwarf::file::DwarfFile;
-use crate::dwarf::form::{Encoding, Value};
+use crate::dwarf::form::{Encoding, FormValue};
 use crate::dwarf::ranges::{Pcs, each_range};
 use crate::dwarf::unit::Unit;
 
@@ -68,9 +68,9 @@ impl Candidates {
 }
 
 /// All values that determine the ranges of a list.
-type ListKey<'a> = (Value<'a>, Option<Value<'a>>, [Option<u64>; 2], Encoding);
+type ListKey<'a> = (FormValue<'a>, Option<FormValue<'a>>, [Option<u64>; 2], Encoding);
 
-fn list_key<'a>(unit: &Unit<'a>, list: Value<'a>) -> ListKey<'a> {
+fn list_key<'a>(unit: &Unit<'a>, list: FormValue<'a>) -> ListKey<'a> {
     let root = &unit.root;
     (list, root.low_pc, [root.rnglists_base, root.addr_base], unit.encoding)
 }
@@ -80,7 +80,7 @@ struct Covers<'c> {
     index: &'c AddressIndex<'c>,
     covers: Vec<Cover>,
     limit: usize,
-    held: Held,
+    held: HeldMemory,
 }
 
 impl Covers<'_> {

@@ -7,7 +7,7 @@ use gimli::constants as dw;
 use crate::bytes::{ByteCursor, NameText};
 use crate::dwarf::costs::UnitCosts;
 use crate::dwarf::file::DwarfFile;
-use crate::dwarf::form::{self, Value};
+use crate::dwarf::form::{self, FormValue};
 
 /// A file and the supplementary file that it refers to.
 #[derive(Clone, Copy)]
@@ -162,18 +162,18 @@ fn read_entry<'f>(
     let abbrev = abbrevs.get(cursor.uleb()?)?;
     let mut named = EntryNames::default();
     let mut is_unread = false;
-    let mut string = |value: Value<'f>| {
+    let mut string = |value: FormValue<'f>| {
         let text = file.string(unit, value, files.alt);
         // A producer without a name omits the attribute.
         let is_read = text.is_some_and(|text| !text.is_empty());
         is_unread |= !is_read && value.is_stored_string(files.alt.is_some());
         text.filter(|name| !name.is_empty())
     };
-    let reference = |value: Value<'_>| {
+    let reference = |value: FormValue<'_>| {
         let (in_alt, base, offset) = match value {
-            Value::UnitRef(offset) => (in_alt, unit.offset, offset),
-            Value::InfoRef(offset) => (in_alt, 0, offset),
-            Value::AltRef(offset) => (true, 0, offset),
+            FormValue::UnitRef(offset) => (in_alt, unit.offset, offset),
+            FormValue::InfoRef(offset) => (in_alt, 0, offset),
+            FormValue::AltRef(offset) => (true, 0, offset),
             _ => return None,
         };
         let offset = usize::try_from(offset).ok()?.checked_add(base)?;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use budget::{Budget, Held, Resource};
+use budget::{Budget, HeldMemory, Resource};
 use gimli::{EndianSlice, RunTimeEndian};
 use hashbrown::HashMap;
 use image_store::{Image, Section};
@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use crate::bytes::{ByteCursor, NameText};
 use crate::dwarf::abbrev::{Abbrevs, describe_code};
 use crate::dwarf::costs::FileCosts;
-use crate::dwarf::form::{Encoding, Value};
+use crate::dwarf::form::{Encoding, FormValue};
 use crate::dwarf::lines::header::{FileNames, FileTables, LineHeader};
 use crate::dwarf::roots::RootAbbrevs;
 use crate::dwarf::unit::{Unit, UnitList, read_units};
@@ -113,7 +113,7 @@ fn is_overwritten(image: &Image, name: &str, data: &[u8]) -> bool {
 pub(crate) struct DwarfFile<'s> {
     pub(crate) sections: &'s DwarfSections<'s>,
     pub(crate) units: Vec<Unit<'s>>,
-    tables: Vec<Table>,
+    tables: Vec<AbbrevTable>,
     /// In a split file, the requested unit.
     pub(crate) main_unit: Option<usize>,
     /// Offset of a unit with an unreadable length.
@@ -124,7 +124,7 @@ pub(crate) struct DwarfFile<'s> {
     pub(crate) exhausted: Option<Resource>,
     pub(crate) costs: FileCosts,
     /// Memory accounting for its tables, and parent of that for data made of it.
-    pub(crate) held: Held,
+    pub(crate) held: HeldMemory,
     /// The line programs, by ascending offset.
     programs: OnceLock<Vec<LineProgram>>,
 }
@@ -133,21 +133,21 @@ pub(crate) struct DwarfFile<'s> {
 struct LineProgram {
     offset: u64,
     /// Its files, read when a declaration first needs them.
-    files: OnceLock<Option<(FileTables, Held)>>,
+    files: OnceLock<Option<(FileTables, HeldMemory)>>,
 }
 
 /// A table of abbreviations, with the limit on its bytes.
-struct Table {
+struct AbbrevTable {
     offset: u64,
     allowed: u64,
     encoding: Encoding,
-    compiled: OnceLock<(Abbrevs, Held)>,
+    compiled: OnceLock<(Abbrevs, HeldMemory)>,
     describes_code: OnceLock<bool>,
 }
 
 impl<'s> DwarfFile<'s> {
     /// Reads the units of the sections. `held` accounts for their memory.
-    pub(crate) fn new(sections: &'s DwarfSections<'s>, budget: &Budget, held: &Held) -> Self {
+    pub(crate) fn new(sections: &'s DwarfSections<'s>, budget: &Budget, held: &HeldMemory) -> Self {
         let costs = FileCosts::new(budget, sections);
         let roots = RootAbbrevs::new(&sections.abbrev, costs.whole(Resource::Abbreviations));
         let entries = costs.whole(Resource::DebugEntries);
@@ -156,7 +156,7 @@ impl<'s> DwarfFile<'s> {
         let tables = number_tables(&mut units, &costs, sections.abbrev.len() as u64);
         // Includes a line program for each unit.
         let bytes = units.capacity() * (size_of::<Unit<'_>>() + size_of::<LineProgram>())
-            + tables.capacity() * size_of::<Table>();
+            + tables.capacity() * size_of::<AbbrevTable>();
         Self {
             sections,
             units,
@@ -173,7 +173,7 @@ impl<'s> DwarfFile<'s> {
 
     /// Returns the abbreviations of a unit.
     pub(crate) fn abbrevs(&self, unit: &Unit<'_>) -> Option<&Abbrevs> {
-        let Table { offset, allowed, encoding, compiled, .. } =
+        let AbbrevTable { offset, allowed, encoding, compiled, .. } =
             self.tables.get(unit.table as usize)?;
         let section = &self.sections.abbrev;
         let (abbrevs, _) = compiled.get_or_init(|| {
@@ -242,15 +242,15 @@ impl<'s> DwarfFile<'s> {
     pub(crate) fn string<'v: 'r, 'r>(
         &'r self,
         unit: &Unit<'_>,
-        value: Value<'v>,
+        value: FormValue<'v>,
         alt: Option<&'r Self>,
     ) -> Option<NameText<'r>> {
         match value {
-            Value::String(string) => Some(NameText::whole(string)),
-            Value::Str(offset) => NameText::at(&self.sections.str, offset),
-            Value::LineStr(offset) => NameText::at(&self.sections.line_str, offset),
-            Value::AltStr(offset) => NameText::at(&alt?.sections.str, offset),
-            Value::StrIndex(index) => {
+            FormValue::String(string) => Some(NameText::whole(string)),
+            FormValue::Str(offset) => NameText::at(&self.sections.str, offset),
+            FormValue::LineStr(offset) => NameText::at(&self.sections.line_str, offset),
+            FormValue::AltStr(offset) => NameText::at(&alt?.sections.str, offset),
+            FormValue::StrIndex(index) => {
                 let size = unit.encoding.offset_size;
                 let base = unit.root.str_offsets_base.unwrap_or(0);
                 let at = index.checked_mul(size.into())?.checked_add(base)?;
@@ -266,10 +266,10 @@ impl<'s> DwarfFile<'s> {
     }
 
     /// Returns the address of an attribute.
-    pub(crate) fn address(&self, unit: &Unit<'_>, value: Value<'_>) -> Option<u64> {
+    pub(crate) fn address(&self, unit: &Unit<'_>, value: FormValue<'_>) -> Option<u64> {
         match value {
-            Value::Address(address) => Some(address),
-            Value::AddressIndex(index) => {
+            FormValue::Address(address) => Some(address),
+            FormValue::AddressIndex(index) => {
                 let size = unit.encoding.address_size;
                 let at = index
                     .checked_mul(size.into())?
@@ -288,7 +288,7 @@ impl<'s> DwarfFile<'s> {
 
 /// Assigns table numbers to the units. Tables do not overlap, so each may extend to the next one; the rest of the
 /// budget is shared by all.
-fn number_tables(units: &mut [Unit<'_>], costs: &FileCosts, size: u64) -> Vec<Table> {
+fn number_tables(units: &mut [Unit<'_>], costs: &FileCosts, size: u64) -> Vec<AbbrevTable> {
     let mut numbers: HashMap<(u64, Encoding), u32> = HashMap::new();
     let mut tables = Vec::new();
     for unit in units {
@@ -311,7 +311,13 @@ fn number_tables(units: &mut [Unit<'_>], costs: &FileCosts, size: u64) -> Vec<Ta
         *users += 1;
         let own = if *users <= SHARED_TABLES { own } else { 0 };
         let (compiled, describes_code) = (OnceLock::new(), OnceLock::new());
-        Table { offset, allowed: own.saturating_add(overlap), encoding, compiled, describes_code }
+        AbbrevTable {
+            offset,
+            allowed: own.saturating_add(overlap),
+            encoding,
+            compiled,
+            describes_code,
+        }
     };
     tables.into_iter().map(table).collect()
 }

@@ -25,7 +25,7 @@ impl Encoding {
 
 /// The value of an attribute, for the forms that are used. Offsets are relative to the start of their target.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Value<'a> {
+pub(crate) enum FormValue<'a> {
     Address(u64),
     /// Index into `.debug_addr`.
     AddressIndex(u64),
@@ -144,53 +144,53 @@ pub(crate) fn read<'a>(
     cursor: &mut ByteCursor<'a>,
     spec: Spec,
     encoding: Encoding,
-) -> Option<Value<'a>> {
+) -> Option<FormValue<'a>> {
     let offset = encoding.offset_size;
     Some(match spec.form {
-        dw::DW_FORM_addr => Value::Address(cursor.uint(encoding.address_size)?),
-        dw::DW_FORM_data2 => Value::Uint(cursor.u16()?.into()),
-        dw::DW_FORM_data4 => Value::Uint(cursor.u32()?.into()),
-        dw::DW_FORM_data8 => Value::Uint(cursor.u64()?),
-        dw::DW_FORM_string => Value::String(cursor.c_string()?),
-        dw::DW_FORM_data1 | dw::DW_FORM_flag => Value::Uint(cursor.u8()?.into()),
-        dw::DW_FORM_sdata => Value::Sint(cursor.sleb()?),
-        dw::DW_FORM_strp => Value::Str(cursor.uint(offset)?),
-        dw::DW_FORM_udata => Value::Uint(cursor.uleb()?),
-        dw::DW_FORM_ref_addr => Value::InfoRef(cursor.uint(encoding.ref_addr_size())?),
-        dw::DW_FORM_ref1 => Value::UnitRef(cursor.u8()?.into()),
-        dw::DW_FORM_ref2 => Value::UnitRef(cursor.u16()?.into()),
-        dw::DW_FORM_ref4 => Value::UnitRef(cursor.u32()?.into()),
-        dw::DW_FORM_ref8 => Value::UnitRef(cursor.u64()?),
-        dw::DW_FORM_ref_udata => Value::UnitRef(cursor.uleb()?),
+        dw::DW_FORM_addr => FormValue::Address(cursor.uint(encoding.address_size)?),
+        dw::DW_FORM_data2 => FormValue::Uint(cursor.u16()?.into()),
+        dw::DW_FORM_data4 => FormValue::Uint(cursor.u32()?.into()),
+        dw::DW_FORM_data8 => FormValue::Uint(cursor.u64()?),
+        dw::DW_FORM_string => FormValue::String(cursor.c_string()?),
+        dw::DW_FORM_data1 | dw::DW_FORM_flag => FormValue::Uint(cursor.u8()?.into()),
+        dw::DW_FORM_sdata => FormValue::Sint(cursor.sleb()?),
+        dw::DW_FORM_strp => FormValue::Str(cursor.uint(offset)?),
+        dw::DW_FORM_udata => FormValue::Uint(cursor.uleb()?),
+        dw::DW_FORM_ref_addr => FormValue::InfoRef(cursor.uint(encoding.ref_addr_size())?),
+        dw::DW_FORM_ref1 => FormValue::UnitRef(cursor.u8()?.into()),
+        dw::DW_FORM_ref2 => FormValue::UnitRef(cursor.u16()?.into()),
+        dw::DW_FORM_ref4 => FormValue::UnitRef(cursor.u32()?.into()),
+        dw::DW_FORM_ref8 => FormValue::UnitRef(cursor.u64()?),
+        dw::DW_FORM_ref_udata => FormValue::UnitRef(cursor.uleb()?),
         dw::DW_FORM_indirect => {
             let form = indirect(cursor)?;
             read(cursor, Spec { form, ..spec }, encoding)?
         }
-        dw::DW_FORM_sec_offset => Value::SectionOffset(cursor.uint(offset)?),
-        dw::DW_FORM_flag_present => Value::Uint(1),
-        dw::DW_FORM_strx | dw::DW_FORM_GNU_str_index => Value::StrIndex(cursor.uleb()?),
-        dw::DW_FORM_addrx | dw::DW_FORM_GNU_addr_index => Value::AddressIndex(cursor.uleb()?),
-        dw::DW_FORM_ref_sup4 => Value::AltRef(cursor.u32()?.into()),
-        dw::DW_FORM_ref_sup8 => Value::AltRef(cursor.u64()?),
-        dw::DW_FORM_GNU_ref_alt => Value::AltRef(cursor.uint(offset)?),
-        dw::DW_FORM_strp_sup | dw::DW_FORM_GNU_strp_alt => Value::AltStr(cursor.uint(offset)?),
-        dw::DW_FORM_line_strp => Value::LineStr(cursor.uint(offset)?),
-        dw::DW_FORM_implicit_const => Value::Sint(spec.implicit),
-        dw::DW_FORM_loclistx | dw::DW_FORM_rnglistx => Value::ListIndex(cursor.uleb()?),
+        dw::DW_FORM_sec_offset => FormValue::SectionOffset(cursor.uint(offset)?),
+        dw::DW_FORM_flag_present => FormValue::Uint(1),
+        dw::DW_FORM_strx | dw::DW_FORM_GNU_str_index => FormValue::StrIndex(cursor.uleb()?),
+        dw::DW_FORM_addrx | dw::DW_FORM_GNU_addr_index => FormValue::AddressIndex(cursor.uleb()?),
+        dw::DW_FORM_ref_sup4 => FormValue::AltRef(cursor.u32()?.into()),
+        dw::DW_FORM_ref_sup8 => FormValue::AltRef(cursor.u64()?),
+        dw::DW_FORM_GNU_ref_alt => FormValue::AltRef(cursor.uint(offset)?),
+        dw::DW_FORM_strp_sup | dw::DW_FORM_GNU_strp_alt => FormValue::AltStr(cursor.uint(offset)?),
+        dw::DW_FORM_line_strp => FormValue::LineStr(cursor.uint(offset)?),
+        dw::DW_FORM_implicit_const => FormValue::Sint(spec.implicit),
+        dw::DW_FORM_loclistx | dw::DW_FORM_rnglistx => FormValue::ListIndex(cursor.uleb()?),
         dw::DW_FORM_strx1 | dw::DW_FORM_strx2 | dw::DW_FORM_strx3 | dw::DW_FORM_strx4 => {
-            Value::StrIndex(cursor.uint(fixed_size(spec.form, encoding)?)?)
+            FormValue::StrIndex(cursor.uint(fixed_size(spec.form, encoding)?)?)
         }
         dw::DW_FORM_addrx1 | dw::DW_FORM_addrx2 | dw::DW_FORM_addrx3 | dw::DW_FORM_addrx4 => {
-            Value::AddressIndex(cursor.uint(fixed_size(spec.form, encoding)?)?)
+            FormValue::AddressIndex(cursor.uint(fixed_size(spec.form, encoding)?)?)
         }
         form => {
             skip(cursor, form, encoding)?;
-            Value::Other
+            FormValue::Other
         }
     })
 }
 
-impl Value<'_> {
+impl FormValue<'_> {
     /// Returns true if it refers to a string in a section of its file, or of the supplementary one if `has_alt`.
     pub(crate) const fn is_stored_string(self, has_alt: bool) -> bool {
         match self {

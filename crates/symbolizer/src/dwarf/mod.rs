@@ -31,10 +31,10 @@ mod die_names;
 mod file;
 mod form;
 mod lines;
+mod rangeless;
 mod ranges;
 mod roots;
 mod scopes;
-mod silent;
 mod split;
 mod unit;
 mod units;
@@ -45,8 +45,8 @@ pub(crate) use die_names::DwarfPair;
 pub(crate) use file::{DwarfFile, DwarfSections, sections_to_load};
 pub(crate) use lines::SharedLines;
 pub(crate) use lines::header::FilePath;
+pub(crate) use rangeless::RangelessUnits;
 pub(crate) use scopes::ScopeName;
-pub(crate) use silent::SilentUnits;
 pub(crate) use split::{SplitImage, split_file, split_id};
 pub(crate) use units::{
     FunctionName, UnitAddress, UnitDeclaration, UnitFrame, UnitJob, UnitNameId, UnitPathId,

@@ -9,15 +9,15 @@ use gimli::{
 };
 
 use crate::dwarf::file::{DwarfFile, Slice};
-use crate::dwarf::form::Value;
+use crate::dwarf::form::FormValue;
 use crate::dwarf::unit::Unit;
 
 /// The attributes with the code addresses of an entry.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Pcs<'a> {
-    pub(crate) low: Option<Value<'a>>,
-    pub(crate) high: Option<Value<'a>>,
-    pub(crate) ranges: Option<Value<'a>>,
+    pub(crate) low: Option<FormValue<'a>>,
+    pub(crate) high: Option<FormValue<'a>>,
+    pub(crate) ranges: Option<FormValue<'a>>,
 }
 
 impl Pcs<'_> {
@@ -52,7 +52,7 @@ pub(crate) fn each_range(
 fn each_of_list(
     file: &DwarfFile<'_>,
     unit: &Unit<'_>,
-    list: Value<'_>,
+    list: FormValue<'_>,
     mut give: impl FnMut(u64, u64) -> bool,
 ) -> Option<()> {
     let sections = file.sections;
@@ -71,7 +71,7 @@ fn each_of_list(
         version: unit.encoding.version,
     };
     let offset = match list {
-        Value::ListIndex(index) => {
+        FormValue::ListIndex(index) => {
             let base =
                 DebugRngListsBase(usize::try_from(unit.root.rnglists_base.unwrap_or(0)).ok()?);
             lists

@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 
 use crate::bytes::ByteCursor;
 use crate::dwarf::abbrev::{find, next_spec};
-use crate::dwarf::form::{self, Encoding, Spec, Value};
+use crate::dwarf::form::{self, Encoding, FormValue, Spec};
 
 /// A step over the attributes of a root.
 #[derive(Clone, Copy, Debug)]
@@ -22,13 +22,13 @@ enum RootStep {
 }
 
 /// Tag and steps of a root's abbreviation; `None` if it cannot be read.
-type Root = Option<(DwTag, (u32, u32))>;
+type RootLayout = Option<(DwTag, (u32, u32))>;
 
 /// The abbreviations that roots of a section have used so far.
 #[derive(Debug)]
 pub(crate) struct RootAbbrevs<'a> {
     section: &'a [u8],
-    known: HashMap<(u64, u64, Encoding), Root>,
+    known: HashMap<(u64, u64, Encoding), RootLayout>,
     steps: Vec<RootStep>,
     /// Bytes of the section that may still be read.
     bytes: Allowance,
@@ -49,7 +49,7 @@ impl<'a> RootAbbrevs<'a> {
         cursor: &mut ByteCursor<'i>,
         offset: u64,
         encoding: Encoding,
-        mut give: impl FnMut(DwAt, Value<'i>),
+        mut give: impl FnMut(DwAt, FormValue<'i>),
     ) -> Result<Option<DwTag>, Exhausted> {
         let Some(code) = cursor.uleb() else { return Ok(None) };
         let key = (offset, code, encoding);
@@ -75,7 +75,12 @@ impl<'a> RootAbbrevs<'a> {
         Ok(read())
     }
 
-    fn compile(&mut self, offset: u64, code: u64, encoding: Encoding) -> Result<Root, Exhausted> {
+    fn compile(
+        &mut self,
+        offset: u64,
+        code: u64,
+        encoding: Encoding,
+    ) -> Result<RootLayout, Exhausted> {
         let Some((tag, mut cursor)) = find(self.section, offset, code, &mut self.bytes)? else {
             return Ok(None);
         };

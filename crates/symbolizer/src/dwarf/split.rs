@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use budget::{Budget, Held};
+use budget::{Budget, HeldMemory};
 use gimli::{DebugCuIndex, IndexSectionId};
 use image_store::Image;
 
@@ -105,7 +105,7 @@ pub(crate) fn split_file<'s>(
     skeleton: &Unit<'s>,
     id: u64,
     budget: &Budget,
-    held: &Held,
+    held: &HeldMemory,
 ) -> DwarfFile<'s> {
     let mut file = DwarfFile::new(sections, budget, held);
     for unit in &mut file.units {

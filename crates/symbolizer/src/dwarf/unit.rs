@@ -9,7 +9,7 @@ use gimli::constants as dw;
 use gimli::{DwTag, DwUt};
 
 use crate::bytes::ByteCursor;
-use crate::dwarf::form::{Encoding, Value};
+use crate::dwarf::form::{Encoding, FormValue};
 use crate::dwarf::roots::RootAbbrevs;
 
 /// A unit of `.debug_info`.
@@ -35,18 +35,18 @@ pub(crate) struct Unit<'a> {
 /// The attributes of a unit's root, undecoded.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UnitRoot<'a> {
-    pub(crate) name: Option<Value<'a>>,
-    pub(crate) comp_dir: Option<Value<'a>>,
-    pub(crate) low_pc: Option<Value<'a>>,
-    pub(crate) high_pc: Option<Value<'a>>,
-    pub(crate) ranges: Option<Value<'a>>,
+    pub(crate) name: Option<FormValue<'a>>,
+    pub(crate) comp_dir: Option<FormValue<'a>>,
+    pub(crate) low_pc: Option<FormValue<'a>>,
+    pub(crate) high_pc: Option<FormValue<'a>>,
+    pub(crate) ranges: Option<FormValue<'a>>,
     pub(crate) line_program: Option<u64>,
     pub(crate) str_offsets_base: Option<u64>,
     pub(crate) addr_base: Option<u64>,
     pub(crate) rnglists_base: Option<u64>,
     /// `DW_AT_GNU_ranges_base`, which a skeleton of DWARF 4 states for its split unit.
     pub(crate) gnu_ranges_base: Option<u64>,
-    pub(crate) dwo_name: Option<Value<'a>>,
+    pub(crate) dwo_name: Option<FormValue<'a>>,
     pub(crate) dwo_id: Option<u64>,
     /// `DW_LANG_…`.
     pub(crate) language: Option<u64>,

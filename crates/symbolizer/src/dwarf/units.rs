@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use address::{ById as _, Svma};
-use budget::{Held, Resource};
+use budget::{HeldMemory, Resource};
 use hashbrown::HashMap;
 use profile::Table;
 
@@ -11,9 +11,9 @@ use crate::bytes::NameText;
 use crate::dwarf::costs::UnitCosts;
 use crate::dwarf::die_names::{DwarfPair, EntryRef, FoundDeclaration, FoundName, function, origin};
 use crate::dwarf::file::DwarfFile;
-use crate::dwarf::form::Value;
+use crate::dwarf::form::FormValue;
 use crate::dwarf::lines::header::{FileNames, FilePath};
-use crate::dwarf::lines::{self, NoLines, SharedLines, SourcePlace, UnitLines};
+use crate::dwarf::lines::{self, NoLines, SharedLines, SourceLocation, UnitLines};
 use crate::dwarf::scopes::{ScopeName, Scopes};
 use crate::dwarf::split::split_id;
 use crate::dwarf::unit::Unit;
@@ -85,12 +85,12 @@ pub(crate) struct UnitResult<'f> {
     pub(crate) files: Table<UnitPathId, FilePath<'f>>,
     pub(crate) damage: Vec<(SymbolFindingKind, u64)>,
     /// Memory accounting for the result.
-    held: Held,
+    held: HeldMemory,
 }
 
 impl UnitResult<'_> {
     /// Accounts for the memory of the result under `held`.
-    pub(crate) fn count(&mut self, held: &Held) {
+    pub(crate) fn count(&mut self, held: &HeldMemory) {
         let bytes = self.addresses.capacity() * size_of::<UnitAddress>()
             + self.frames.capacity() * size_of::<UnitFrame>()
             + self.functions.heap_bytes()
@@ -132,7 +132,7 @@ pub(crate) fn resolve<'f>(sources: UnitSources<'_, 'f, '_>, job: &UnitJob<'_>) -
         let damage = (SymbolFindingKind::Entries, at as u64);
         let limit = entries.file.costs.limit(Resource::Abbreviations);
         let cut = (SymbolFindingKind::OverBudget(Resource::Abbreviations), limit);
-        result.damage.push(if walked.cut { cut } else { damage });
+        result.damage.push(if walked.is_truncated { cut } else { damage });
     }
     let _walked = entries.file.held.another(walked.heap_bytes() as u64);
     let lines = unit_lines(sources, unit, &walked, job, &mut result.damage);
@@ -218,7 +218,7 @@ struct Resolver<'r, 'f, 's> {
     functions_of_scopes: Vec<Option<usize>>,
     /// The index of the function, by the entry that instances share.
     known: HashMap<EntryRef, usize>,
-    functions: Vec<KnownFunction<'f>>,
+    functions: Vec<ResolvedFunction<'f>>,
     /// By the unit of the line program, and the number of the file in it.
     paths: HashMap<(EntryRef, u64), Option<UnitPathId>>,
     /// Scopes of units that have functions without linkage names.
@@ -230,7 +230,7 @@ struct Resolver<'r, 'f, 's> {
 
 /// A function of the unit.
 #[derive(Clone, Copy)]
-struct KnownFunction<'f> {
+struct ResolvedFunction<'f> {
     found: Option<FoundName<'f>>,
     /// The id of its name, once it was requested.
     name: Option<Option<UnitNameId>>,
@@ -261,7 +261,7 @@ impl<'f> Resolver<'_, 'f, '_> {
                 let name = known.and_then(|known| self.name(known));
                 self.push(name, self.declared(known), place, true);
                 let (file, line, column) = found.call;
-                place = SourcePlace { file, line, column, known: true };
+                place = SourceLocation { file, line, column, known: true };
                 depth += 1;
             }
             if !inlined {
@@ -289,7 +289,7 @@ impl<'f> Resolver<'_, 'f, '_> {
         &mut self,
         function: Option<UnitNameId>,
         declared: UnitDeclaration,
-        place: SourcePlace,
+        place: SourceLocation,
         inlined: bool,
     ) {
         let file = if place.known { self.path(place.file) } else { None };
@@ -309,7 +309,7 @@ impl<'f> Resolver<'_, 'f, '_> {
             None => {
                 let found = function(self.entries, entry, &mut self.costs);
                 let declared = self.declaration(found.declaration);
-                self.functions.push(KnownFunction { found: found.name, name: None, declared });
+                self.functions.push(ResolvedFunction { found: found.name, name: None, declared });
                 self.known.insert(entry, self.functions.len() - 1);
                 self.functions.len() - 1
             }
@@ -408,7 +408,7 @@ impl<'f> Resolver<'_, 'f, '_> {
     ) -> Option<FilePath<'f>> {
         let alt = self.files.alt;
         let mut is_whole = true;
-        let mut text = |value: Option<Value<'f>>| {
+        let mut text = |value: Option<FormValue<'f>>| {
             let value = value?;
             let text = file.string(unit, value, alt);
             is_whole &= text.is_some() || !value.is_stored_string(alt.is_some());

@@ -19,7 +19,7 @@ use crate::bytes::ByteCursor;
 use crate::dwarf::abbrev::{Abbrev, Abbrevs, Role};
 use crate::dwarf::costs::UnitCosts;
 use crate::dwarf::file::DwarfFile;
-use crate::dwarf::form::Value;
+use crate::dwarf::form::FormValue;
 use crate::dwarf::ranges::{Pcs, each_range};
 use crate::dwarf::unit::Unit;
 
@@ -30,7 +30,7 @@ profile::row_ids! {
 
 /// A function or an inlined call that contains a requested address.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Scope {
+pub(crate) struct FunctionScope {
     /// The scope that it was inlined into; `None` for a function.
     pub(crate) parent: Option<ScopeId>,
     /// The function that contains it; `None` for a function.
@@ -46,13 +46,13 @@ pub(crate) struct Scope {
 /// The result of a walk.
 #[derive(Debug, Default)]
 pub(crate) struct UnitWalk {
-    pub(crate) scopes: Table<ScopeId, Scope>,
+    pub(crate) scopes: Table<ScopeId, FunctionScope>,
     /// For each address, its innermost scope.
     pub(crate) innermost: Vec<Option<ScopeId>>,
     /// Offset of an unreadable entry.
     pub(crate) damage: Option<usize>,
     /// True if the cause is an abbreviation table over its limit.
-    pub(crate) cut: bool,
+    pub(crate) is_truncated: bool,
 }
 
 impl UnitWalk {
@@ -145,10 +145,10 @@ struct Attributes<'a> {
 }
 
 impl<'a> Attributes<'a> {
-    fn take(&mut self, name: DwAt, value: Value<'a>) {
+    fn take(&mut self, name: DwAt, value: FormValue<'a>) {
         match name {
             dw::DW_AT_sibling => {
-                if let Value::UnitRef(offset) = value {
+                if let FormValue::UnitRef(offset) = value {
                     self.sibling = offset;
                 }
             }
@@ -166,7 +166,7 @@ impl<'s> UnitWalker<'_, 's> {
     fn run(&mut self) {
         if let Err(at) = self.entries() {
             self.found.damage = Some(at);
-            self.found.cut = self.abbrevs.cut;
+            self.found.is_truncated = self.abbrevs.is_truncated;
         }
     }
 
@@ -301,6 +301,6 @@ impl<'s> UnitWalker<'_, 's> {
         }
         let function = parent.and_then(|id| Some(scopes.get(id)?.function.unwrap_or(id)));
         let call = attributes.call;
-        used.then(|| scopes.push(Scope { parent, function, entry, low_pc, call }))
+        used.then(|| scopes.push(FunctionScope { parent, function, entry, low_pc, call }))
     }
 }

@@ -29,10 +29,10 @@ const MAX_CIE: u32 = 1 << 10;
 /// The frame descriptions of a file, located on first use.
 pub(crate) struct Descriptions<'a> {
     image: &'a Image,
-    found: OnceCell<Option<Table<'a>>>,
+    found: OnceCell<Option<FrameTable<'a>>>,
 }
 
-struct Table<'a> {
+struct FrameTable<'a> {
     /// The section `.eh_frame_hdr`, and its address.
     header: Cow<'a, [u8]>,
     address: u64,
@@ -53,7 +53,7 @@ impl<'a> Descriptions<'a> {
 
     /// Returns the first file address after `start` that cannot belong to the function at `start`.
     pub(crate) fn end(&self, start: u64) -> Option<u64> {
-        let table = self.found.get_or_init(|| Table::find(self.image)).as_ref()?;
+        let table = self.found.get_or_init(|| FrameTable::find(self.image)).as_ref()?;
         let next = table.first_after(start);
         let own = next.checked_sub(1).and_then(|own| table.range(own));
         let own = own.filter(|own| own.0 <= start && start < own.1).map(|own| own.1);
@@ -63,7 +63,7 @@ impl<'a> Descriptions<'a> {
     }
 }
 
-impl<'a> Table<'a> {
+impl<'a> FrameTable<'a> {
     fn find(image: &'a Image) -> Option<Self> {
         let section = |name: &str| {
             let section = image.section(name).filter(|section| section.has_bytes())?;

@@ -6,7 +6,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use budget::{Allowance, Budget, Exhausted, Held, Resource};
+use budget::{Allowance, Budget, Exhausted, HeldMemory, Resource};
 
 use crate::bytes::NameText;
 use crate::elf::symbols::SymbolTable;
@@ -19,19 +19,19 @@ pub(crate) struct NameReader<'t, 'a> {
     /// The tables with invalid symbols.
     damaged: RefCell<BTreeSet<u32>>,
     /// Memory accounting for data made of the tables.
-    pub(crate) held: Held,
+    pub(crate) held: HeldMemory,
 }
 
 /// Location of a name: the table, and the offset in its strings.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct NamePlace {
+pub(crate) struct NameLocation {
     pub(crate) table: u32,
     pub(crate) offset: u32,
 }
 
 impl<'t, 'a> NameReader<'t, 'a> {
     /// Creates a reader with a limit on name bytes, in proportion to the strings.
-    pub(crate) fn new(tables: &'t [SymbolTable<'a>], budget: &Budget, held: &Held) -> Self {
+    pub(crate) fn new(tables: &'t [SymbolTable<'a>], budget: &Budget, held: &HeldMemory) -> Self {
         let bytes = tables.iter().map(|table| table.strings().len() as u64).sum();
         Self {
             tables,
@@ -62,8 +62,8 @@ impl<'t, 'a> NameReader<'t, 'a> {
     }
 
     /// Reads a name and takes its bytes from the limit. `None` if it is invalid or the limit is exceeded.
-    pub(crate) fn name(&self, place: NamePlace) -> Option<&'t [u8]> {
-        let NamePlace { table, offset } = place;
+    pub(crate) fn name(&self, place: NameLocation) -> Option<&'t [u8]> {
+        let NameLocation { table, offset } = place;
         let text = NameText::at(self.tables.get(table as usize)?.strings(), offset.into())?;
         match text.take(&mut self.left.borrow_mut()) {
             Ok(name) => name,
@@ -83,7 +83,7 @@ impl<'t, 'a> NameReader<'t, 'a> {
 
     /// Compares two names: `Less` if `b` is preferred. Fewer leading underscores win, then the longer name, then the
     /// first in byte order.
-    pub(crate) fn preference(&self, a: NamePlace, b: NamePlace) -> Ordering {
+    pub(crate) fn preference(&self, a: NameLocation, b: NameLocation) -> Ordering {
         if a == b {
             return Ordering::Equal;
         }

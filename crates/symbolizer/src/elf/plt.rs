@@ -12,7 +12,7 @@ use image_store::Image;
 
 use crate::addresses::{AddressIndex, OpenSlots};
 use crate::bytes::ByteCursor;
-use crate::elf::names::{NamePlace, NameReader};
+use crate::elf::names::{NameLocation, NameReader};
 use crate::elf::symbols::{SymbolTable, functions_at};
 
 /// A stub.
@@ -198,7 +198,7 @@ impl Relocations {
     ) -> Option<Vec<u8>> {
         let name = match *self.slots.get(&slot)? {
             SlotTarget::Symbol(index) => dynsym.and_then(|(number, table)| {
-                names.name(NamePlace { table: number, offset: table.symbol(index)?.name })
+                names.name(NameLocation { table: number, offset: table.symbol(index)?.name })
             }),
             SlotTarget::Indirect(resolver) => {
                 // Many stubs may share a resolver, and each has its own copy of the name.

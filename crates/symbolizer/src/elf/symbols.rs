@@ -15,7 +15,7 @@ use image_store::{Image, Section};
 use crate::addresses::{AddressIndex, Cover, sweep};
 use crate::bytes::ByteCursor;
 use crate::elf::bounds::CodeBounds;
-use crate::elf::names::{NameKey, NamePlace, NameReader, name_key};
+use crate::elf::names::{NameKey, NameLocation, NameReader, name_key};
 
 const STT_NOTYPE: u8 = 0;
 const STT_FUNC: u8 = 2;
@@ -158,7 +158,7 @@ pub(crate) struct CoveringSymbol<'t> {
 
 /// A candidate symbol, with the location of its name.
 #[derive(Clone, Copy)]
-struct Candidate {
+struct SymbolCandidate {
     /// Start of the covered range, which is the symbol's value if the symbol has a size.
     start: u64,
     end: u64,
@@ -177,10 +177,10 @@ pub(crate) fn lookup<'t>(
     let mut held = names.held.another(0);
     let mut candidates = Vec::new();
     // For the gap before each address, the symbol with the greatest start in it.
-    let mut nearest: Vec<Option<Candidate>> = vec![None; index.all().len()];
+    let mut nearest: Vec<Option<SymbolCandidate>> = vec![None; index.all().len()];
     for number in 0..names.tables.len() as u32 {
         collect(number, code, names, index, &mut candidates, &mut nearest);
-        let each = size_of::<Candidate>() + size_of::<Cover>();
+        let each = size_of::<SymbolCandidate>() + size_of::<Cover>();
         held.set((candidates.capacity() * each + size_of_val(&*nearest)) as u64);
     }
     extend_sizeless(index, code, &nearest, &mut candidates);
@@ -191,11 +191,11 @@ pub(crate) fn lookup<'t>(
         .map(|(i, c)| Cover { start: c.start, end: c.end, item: i as u32 })
         .collect();
     let mut found = vec![None; index.all().len()];
-    let mut last: Option<(NamePlace, Option<&'t [u8]>)> = None;
+    let mut last: Option<(NameLocation, Option<&'t [u8]>)> = None;
     sweep::<1>(index.all(), &covers, |address, [item]| {
         let candidate = item.and_then(|item| candidates.get(item as usize));
         if let (Some(slot), Some(candidate)) = (found.get_mut(address), candidate) {
-            let place = candidate.name_place();
+            let place = candidate.name_location();
             // Neighbours are mostly in the same function.
             let name = match last {
                 Some((known, name)) if known == place => name,
@@ -219,22 +219,24 @@ pub(crate) fn lookup<'t>(
 
 /// Sorts by start, then by preference. Names are compared only if nothing else decides, and each distinct name is read
 /// once.
-fn sort(candidates: &mut [Candidate], names: &NameReader<'_, '_>) {
+fn sort(candidates: &mut [SymbolCandidate], names: &NameReader<'_, '_>) {
     candidates.sort_unstable_by(|a, b| {
         a.start
             .cmp(&b.start)
             .then_with(|| simple(a).cmp(&simple(b)))
             .then_with(|| last_resort(a, b))
     });
-    let same = |a: &Candidate, b: &Candidate| a.start == b.start && simple(a) == simple(b);
+    let same =
+        |a: &SymbolCandidate, b: &SymbolCandidate| a.start == b.start && simple(a) == simple(b);
     for group in candidates.chunk_by_mut(same).filter(|group| group.len() > 1) {
-        let mut places: Vec<NamePlace> = group.iter().map(Candidate::name_place).collect();
+        let mut places: Vec<NameLocation> =
+            group.iter().map(SymbolCandidate::name_location).collect();
         places.sort_unstable();
         places.dedup();
         if places.len() == 1 {
             continue;
         }
-        let mut read: Vec<(NameKey<'_>, NamePlace)> =
+        let mut read: Vec<(NameKey<'_>, NameLocation)> =
             places.into_iter().map(|place| (name_key(names.name(place)), place)).collect();
         read.sort_by_key(|&(key, _)| key);
         let mut ranks = HashMap::with_capacity(read.len());
@@ -245,7 +247,7 @@ fn sort(candidates: &mut [Candidate], names: &NameReader<'_, '_>) {
             before = Some(key);
             ranks.insert(place, rank);
         }
-        group.sort_by_key(|candidate| ranks.get(&candidate.name_place()).copied());
+        group.sort_by_key(|candidate| ranks.get(&candidate.name_location()).copied());
     }
 }
 
@@ -254,8 +256,8 @@ fn collect(
     code: &CodeBounds<'_>,
     names: &NameReader<'_, '_>,
     index: &AddressIndex<'_>,
-    candidates: &mut Vec<Candidate>,
-    nearest: &mut [Option<Candidate>],
+    candidates: &mut Vec<SymbolCandidate>,
+    nearest: &mut [Option<SymbolCandidate>],
 ) {
     let mut section = (0, 0);
     let Some(table) = names.tables.get(number as usize) else { return };
@@ -274,8 +276,12 @@ fn collect(
             let Some(within) = code.section(start) else { continue };
             section = within;
         }
-        let mut candidate =
-            Candidate { start, end: start.saturating_add(symbol.size), table: number, symbol };
+        let mut candidate = SymbolCandidate {
+            start,
+            end: start.saturating_add(symbol.size),
+            table: number,
+            symbol,
+        };
         let covers = address.0 < candidate.end;
         let slot = nearest.get_mut(first);
         let nearer =
@@ -290,7 +296,7 @@ fn collect(
         }
         if let (Some(slot), true) = (slot, nearer) {
             candidate.end = if symbol.size == 0 { section.1 } else { candidate.end };
-            let better = |old: &Candidate| {
+            let better = |old: &SymbolCandidate| {
                 old.start.cmp(&start).then_with(|| preference(old, &candidate, names))
                     == Ordering::Less
             };
@@ -311,8 +317,8 @@ fn is_mapping_symbol(name: &[u8]) -> bool {
 fn extend_sizeless(
     index: &AddressIndex<'_>,
     code: &CodeBounds<'_>,
-    nearest: &[Option<Candidate>],
-    candidates: &mut Vec<Candidate>,
+    nearest: &[Option<SymbolCandidate>],
+    candidates: &mut Vec<SymbolCandidate>,
 ) {
     let mut sized: Vec<(u64, u64)> = candidates.iter().map(|c| (c.start, c.end)).collect();
     sized.sort_unstable();
@@ -324,7 +330,7 @@ fn extend_sizeless(
             *slot = item.is_some();
         }
     });
-    let mut last: Option<Candidate> = None;
+    let mut last: Option<SymbolCandidate> = None;
     for ((address, gap), covered) in index.all().iter().zip(nearest).zip(covered) {
         if let Some(mut nearest) = *gap {
             if nearest.symbol.size == 0 {
@@ -340,32 +346,36 @@ fn extend_sizeless(
             continue;
         }
         // A candidate for this address only: at the next one another symbol may be the nearest.
-        candidates.push(Candidate { start: address.0, end: address.0.saturating_add(1), ..symbol });
+        candidates.push(SymbolCandidate {
+            start: address.0,
+            end: address.0.saturating_add(1),
+            ..symbol
+        });
     }
 }
 
-impl Candidate {
-    const fn name_place(&self) -> NamePlace {
-        NamePlace { table: self.table, offset: self.symbol.name }
+impl SymbolCandidate {
+    const fn name_location(&self) -> NameLocation {
+        NameLocation { table: self.table, offset: self.symbol.name }
     }
 }
 
 /// Sort key of symbols with the same start, compared before their names.
-fn simple(candidate: &Candidate) -> (bool, bool, bool, bool) {
+fn simple(candidate: &SymbolCandidate) -> (bool, bool, bool, bool) {
     let s = &candidate.symbol;
     (s.size > 0, s.kind() != STT_NOTYPE, s.bind() != STB_WEAK, s.bind() == STB_GLOBAL)
 }
 
 /// Order of symbols with equal names.
-fn last_resort(a: &Candidate, b: &Candidate) -> Ordering {
-    let key = |c: &Candidate| (c.table, c.end, c.symbol.section, c.symbol.info);
+fn last_resort(a: &SymbolCandidate, b: &SymbolCandidate) -> Ordering {
+    let key = |c: &SymbolCandidate| (c.table, c.end, c.symbol.section, c.symbol.info);
     key(a).cmp(&key(b))
 }
 
 /// Compares two symbols with the same start: `Less` if `b` is preferred. The order is total, so that the result does
 /// not depend on the order of the symbols.
-fn preference(a: &Candidate, b: &Candidate, names: &NameReader<'_, '_>) -> Ordering {
-    let by_name = || names.preference(a.name_place(), b.name_place());
+fn preference(a: &SymbolCandidate, b: &SymbolCandidate, names: &NameReader<'_, '_>) -> Ordering {
+    let by_name = || names.preference(a.name_location(), b.name_location());
     simple(a).cmp(&simple(b)).then_with(by_name).then_with(|| last_resort(a, b))
 }
 
@@ -374,7 +384,7 @@ pub(crate) fn functions_at<'t>(
     names: &NameReader<'t, '_>,
     starts: &[u64],
 ) -> HashMap<u64, &'t [u8]> {
-    let mut best: HashMap<u64, Candidate> = HashMap::new();
+    let mut best: HashMap<u64, SymbolCandidate> = HashMap::new();
     if starts.is_empty() {
         return HashMap::new();
     }
@@ -382,16 +392,17 @@ pub(crate) fn functions_at<'t>(
         let functions = table.symbols().filter(|s| s.is_function() && s.may_name_code());
         for symbol in functions.filter(|s| starts.binary_search(&s.value).is_ok()) {
             let start = symbol.value;
-            let candidate = Candidate { start, end: start, table: number, symbol };
+            let candidate = SymbolCandidate { start, end: start, table: number, symbol };
             let known = best.entry(start).or_insert(candidate);
             if preference(known, &candidate, names).is_le() {
                 *known = candidate;
             }
         }
     }
-    let mut found: Vec<Candidate> = best.into_values().collect();
+    let mut found: Vec<SymbolCandidate> = best.into_values().collect();
     found.sort_unstable_by_key(|candidate| candidate.start);
-    let named =
-        |candidate: &Candidate| Some((candidate.start, names.name(candidate.name_place())?));
+    let named = |candidate: &SymbolCandidate| {
+        Some((candidate.start, names.name(candidate.name_location())?))
+    };
     found.iter().filter_map(named).collect()
 }

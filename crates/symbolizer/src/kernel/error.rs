@@ -74,7 +74,7 @@ impl NoKernelNames {
     pub const fn has_no_list(&self) -> bool {
         matches!(
             self,
-            Self::OtherRunning { .. } | Self::NotRecorded | Self::NotAsked | Self::RunningUnknown
+            Self::OtherRunning { .. } | Self::NotRecorded | Self::NotQueried | Self::RunningUnknown
         )
     }
 
@@ -92,7 +92,7 @@ impl NoKernelNames {
                 Some(Remedy::ShowAddresses)
             }
             Self::OtherRunning { .. }
-            | Self::NotAsked
+            | Self::NotQueried
             | Self::RunningUnknown
             | Self::Unreadable(_) => Some(Remedy::NameList),
             Self::Useless { .. } | Self::OtherKernel { .. } | Self::NotRecorded => {

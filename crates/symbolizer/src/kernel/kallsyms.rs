@@ -98,7 +98,7 @@ impl Kallsyms {
         }
         // The kernel's own symbols are already sorted, which this stable sort exploits.
         symbols.sort_by_key(|&(start, _)| start);
-        keep_best(&mut symbols, |at| symbol_at(&text, at).map(|symbol| rank(symbol.name)));
+        retain_best(&mut symbols, |at| symbol_at(&text, at).map(|symbol| rank(symbol.name)));
         Ok(Self { text, symbols, n_damaged })
     }
 
@@ -118,7 +118,7 @@ impl Kallsyms {
     /// Returns the function that covers the address, if it stays valid while the kernel runs with the same modules.
     /// The last symbol of the kernel or of a module has no end, and code generated at run time changes.
     #[must_use]
-    pub fn lasting_function(&self, address: Avma) -> Option<KernelFunction<'_>> {
+    pub fn stable_function(&self, address: Avma) -> Option<KernelFunction<'_>> {
         let after = self.symbols.partition_point(|&(start, _)| start <= address);
         let &(_, at) = self.symbols.get(after.checked_sub(1)?)?;
         let &(end, next) = self.symbols.get(after)?;
@@ -168,7 +168,7 @@ impl Kallsyms {
 }
 
 /// Retains the symbol with the greatest rank at each address; among equal ranks the first.
-fn keep_best<R: Ord>(symbols: &mut Vec<(Avma, usize)>, rank: impl Fn(usize) -> R) {
+fn retain_best<R: Ord>(symbols: &mut Vec<(Avma, usize)>, rank: impl Fn(usize) -> R) {
     symbols.dedup_by(|later, kept| {
         let aliases = later.0 == kept.0;
         if aliases && rank(later.1) > rank(kept.1) {
@@ -355,7 +355,7 @@ mod tests {
             [LIST, b"ffffffffc0020000 t bpf_prog_1 [bpf]\nffffffffc0020100 t bpf_prog_2 [bpf]\n"];
         let list = Kallsyms::parse(text.concat()).unwrap();
         let function = |address| {
-            let KernelFunction { name, start, end } = list.lasting_function(Avma(address))?;
+            let KernelFunction { name, start, end } = list.stable_function(Avma(address))?;
             Some((name, start.0, end.0))
         };
         let do_one = (&b"do_one"[..], 0xffff_ffff_8100_0100, 0xffff_ffff_8100_0200);

@@ -22,8 +22,8 @@ pub trait KernelSymbols: fmt::Debug + Send + Sync {
         true
     }
 
-    /// As [`Kallsyms::lasting_function`].
-    fn lasting_function(&self, address: Avma) -> Option<KernelFunction<'_>>;
+    /// As [`Kallsyms::stable_function`].
+    fn stable_function(&self, address: Avma) -> Option<KernelFunction<'_>>;
 }
 
 impl KernelSymbols for Kallsyms {
@@ -39,8 +39,8 @@ impl KernelSymbols for Kallsyms {
         self.n_damaged() == 0
     }
 
-    fn lasting_function(&self, address: Avma) -> Option<KernelFunction<'_>> {
-        Self::lasting_function(self, address)
+    fn stable_function(&self, address: Avma) -> Option<KernelFunction<'_>> {
+        Self::stable_function(self, address)
     }
 }
 
@@ -72,8 +72,8 @@ impl KernelNames {
 
     /// Returns the lasting function that covers an address of the recorded kernel, with the addresses of the list.
     #[must_use]
-    pub fn lasting_function(&self, address: Avma) -> Option<KernelFunction<'_>> {
-        self.list.lasting_function(address.sub(self.slide))
+    pub fn stable_function(&self, address: Avma) -> Option<KernelFunction<'_>> {
+        self.list.stable_function(address.sub(self.slide))
     }
 
     /// Returns true if no line of the list is damaged.

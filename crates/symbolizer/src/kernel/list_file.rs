@@ -17,7 +17,7 @@ use crate::kernel::notes::build_id_of_notes;
 
 /// Sources of a list of the kernel's symbols.
 #[derive(Clone, Copy, Debug)]
-pub struct KernelListPlaces<'a> {
+pub struct KernelListSources<'a> {
     /// The list that the user named.
     pub named: Option<&'a Path>,
     /// The recording; if it is a folder, it may contain a list.
@@ -42,7 +42,7 @@ impl KernelListFile {
     }
 }
 
-impl KernelListPlaces<'_> {
+impl KernelListSources<'_> {
     /// Starts to read the list for [`RecordedKernel::read_list`](super::RecordedKernel::read_list), if it is already
     /// determined during the replay.
     #[must_use]
@@ -76,7 +76,7 @@ impl KernelListPlaces<'_> {
             return Ok(file);
         }
         if !self.images.options().sysroots.is_empty() {
-            return Err(NoKernelNames::NotAsked);
+            return Err(NoKernelNames::NotQueried);
         }
         let system = |by_release| {
             let path = PathBuf::from("/proc/kallsyms");

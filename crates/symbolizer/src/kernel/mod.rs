@@ -13,9 +13,9 @@ mod error;
 mod files;
 mod identity;
 mod kallsyms;
-mod lasting;
 mod list;
 mod list_file;
+mod list_identity;
 mod notes;
 
 use address::{BuildId, ModuleId};
@@ -27,7 +27,7 @@ pub use error::NoKernelNames;
 pub use files::KernelFile;
 pub use kallsyms::{Kallsyms, KallsymsError, KernelFunction, KernelSymbol};
 pub use list::{KernelNames, KernelSymbols, kernel_proofs};
-pub use list_file::{KernelListPlaces, KernelListPrefetch};
+pub use list_file::{KernelListPrefetch, KernelListSources};
 
 /// Facts about the recorded kernel, known before a list of its symbols is read.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl RecordedKernel {
     /// If there is none, if it cannot be read, or if it belongs to another kernel.
     pub fn read_list(
         &self,
-        places: KernelListPlaces<'_>,
+        places: KernelListSources<'_>,
         timeline: &Timeline,
         prefetched: Option<KernelListPrefetch>,
     ) -> Result<KernelNames, NoKernelNames> {
@@ -84,7 +84,7 @@ impl RecordedKernel {
     /// Returns the identity across runs of the list that [`Self::read_list`] would read, which covers everything but
     /// short-lived symbols; `None` if it cannot be determined.
     #[must_use]
-    pub fn list_identity(&self, places: KernelListPlaces<'_>) -> Option<Vec<u8>> {
+    pub fn list_identity(&self, places: KernelListSources<'_>) -> Option<Vec<u8>> {
         places.identity(self.id)
     }
 
@@ -92,9 +92,9 @@ impl RecordedKernel {
     ///
     /// # Errors
     /// As for [`Self::read_list`].
-    pub fn kept_list(
+    pub fn cached_list(
         &self,
-        places: KernelListPlaces<'_>,
+        places: KernelListSources<'_>,
         timeline: &Timeline,
         kept: Box<dyn KernelSymbols>,
     ) -> Result<KernelNames, NoKernelNames> {

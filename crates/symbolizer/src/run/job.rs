@@ -79,7 +79,7 @@ pub(crate) struct SymbolName<'l> {
 
 /// Location of the frames of an address.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Answer {
+pub(crate) struct AddressAnswer {
     /// Index of the finished job.
     pub(crate) job: u32,
     /// Index of the address in it.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::hash::BuildHasher as _;
 
 use address::{ById as _, Svma};
-use budget::{Allowance, Exhausted, Held, MemoryUse, Resource};
+use budget::{Allowance, Exhausted, HeldMemory, MemoryUse, Resource};
 use demangle::{Languages, plain_name};
 use hashbrown::{DefaultHashBuilder, HashTable};
 use options::Demangle;
@@ -14,8 +14,8 @@ use profile::{InlineRow, StringId, Strings};
 use crate::dwarf::{FilePath, FunctionName, ScopeName, UnitNameId, UnitPathId};
 use crate::languages::Proof;
 use crate::naming::readable;
-use crate::request::{Options, ResolvedAddress, Symbols, WhyNoName};
-use crate::run::job::{Answer, FinishedUnit, OpenedFiles};
+use crate::request::{ResolvedAddress, SymbolizeOptions, Symbols, WhyNoName};
+use crate::run::job::{AddressAnswer, FinishedUnit, OpenedFiles};
 use crate::run::readable::readable_names;
 use crate::run::splits::SplitImages;
 
@@ -28,9 +28,9 @@ profile::row_ids! {
 pub(crate) fn merge(
     opened: &[OpenedFiles<'_>],
     splits: &[SplitImages<'_>],
-    answers: &[Vec<Option<Answer>>],
+    answers: &[Vec<Option<AddressAnswer>>],
     done: &[FinishedUnit<'_>],
-    options: &Options<'_>,
+    options: &SymbolizeOptions<'_>,
     strings: &mut Strings,
 ) -> (Symbols, Vec<(u32, Exhausted)>) {
     let mut merger = Merger {
@@ -69,7 +69,7 @@ pub(crate) fn merge(
 fn name_bytes(
     file: &OpenedFiles<'_>,
     splits: &SplitImages<'_>,
-    options: &Options<'_>,
+    options: &SymbolizeOptions<'_>,
 ) -> Allowance {
     let further = file.alt.as_ref().map_or(0, |alt| alt.sections.str.len() as u64);
     let further = further + file.go.as_ref().map_or(0, |go| go.size() as u64);
@@ -82,13 +82,13 @@ fn name_bytes(
 }
 
 /// A cached name or path: `None` if it was not read yet, `Some(None)` if there is none.
-type Known<T> = Option<Option<T>>;
+type CachedId<T> = Option<Option<T>>;
 
 struct Merger<'m> {
     done: &'m [FinishedUnit<'m>],
     /// For each finished unit, the ids of its names and files that were read.
-    functions: Vec<Vec<Known<MangledId>>>,
-    files: Vec<Vec<Known<StringId>>>,
+    functions: Vec<Vec<CachedId<MangledId>>>,
+    files: Vec<Vec<CachedId<StringId>>>,
     /// Hash and id of each mangled name, so that the growing table rehashes none.
     mangled: HashTable<(u64, MangledId)>,
     hasher: DefaultHashBuilder,
@@ -109,7 +109,7 @@ struct Merger<'m> {
     bytes: Allowance,
     exhausted: Option<Exhausted>,
     /// Memory accounting for names and frames.
-    held: Held,
+    held: HeldMemory,
 }
 
 impl<'m> Merger<'m> {
@@ -123,7 +123,7 @@ impl<'m> Merger<'m> {
         self.held.set(bytes as u64);
     }
 
-    fn request(&mut self, file: &'m OpenedFiles<'_>, answers: &[Option<Answer>]) {
+    fn request(&mut self, file: &'m OpenedFiles<'_>, answers: &[Option<AddressAnswer>]) {
         let mut addresses = Vec::with_capacity(answers.len());
         // Neighbours are mostly in the same function.
         let mut last: Option<(&[u8], MangledId)> = None;
@@ -166,7 +166,7 @@ impl<'m> Merger<'m> {
     }
 
     /// Copies the frames of an address; returns the start of its function.
-    fn frames(&mut self, answer: Answer) -> Option<u64> {
+    fn frames(&mut self, answer: AddressAnswer) -> Option<u64> {
         let result = &self.done.get(answer.job as usize)?.result;
         let address = result.addresses.get(answer.index as usize)?;
         let first = address.first_frame as usize;
@@ -301,9 +301,13 @@ impl<'m> Merger<'m> {
     }
 
     /// Demangles, and assigns the names to the frames.
-    fn finish(mut self, options: &Options<'_>, exhausted: &mut Vec<(u32, Exhausted)>) -> Symbols {
+    fn finish(
+        mut self,
+        options: &SymbolizeOptions<'_>,
+        exhausted: &mut Vec<(u32, Exhausted)>,
+    ) -> Symbols {
         let readable = readable_names(&self.order, options, self.strings, &mut self.held);
-        if let Some((first, error)) = readable.left_out {
+        if let Some((first, error)) = readable.exhausted_at {
             let of_first = self.requests.partition_point(|&names| names <= first);
             exhausted.push((of_first as u32, error));
         }

@@ -1,6 +1,6 @@
 //! The run: files in parallel, then units of all files in parallel, in a few rounds.
 
-mod account;
+mod findings;
 mod job;
 mod merge;
 mod readable;
@@ -22,19 +22,19 @@ use crate::dwarf::{self, Candidates, DwarfFile, DwarfSections};
 use crate::elf;
 use crate::languages::Proof;
 use crate::observer::SymbolStage;
-use crate::request::{Options, Request, SymbolSource, Symbols};
-use crate::run::account::Found;
+use crate::request::{SymbolRequest, SymbolSource, SymbolizeOptions, Symbols};
+use crate::run::findings::FindingInput;
 use crate::run::job::{LoadedFiles, OpenedFiles, SymbolName};
 use crate::run::merge::merge;
-use crate::run::rounds::{Asked, Rounds};
+use crate::run::rounds::{RoundInput, Rounds};
 use crate::run::splits::{SplitImages, SplitView, split_files, split_images, split_views};
 
 /// Looks up all addresses of all requests on the threads of the current rayon pool. The result does not depend on the
 /// number of threads. Names of functions (demangled) and paths of files are interned in `strings`.
 #[must_use]
 pub fn symbolize(
-    requests: &[Request<'_>],
-    options: &Options<'_>,
+    requests: &[SymbolRequest<'_>],
+    options: &SymbolizeOptions<'_>,
     strings: &mut Strings,
 ) -> Symbols {
     let start = Instant::now();
@@ -64,12 +64,13 @@ pub fn symbolize(
         .map(|(views, file)| split_files(views, file, options))
         .collect();
     let start = ended(SymbolStage::Loading, start, options);
-    let asked = Asked { requests, opened: &opened, splits: &splits, options };
+    let asked = RoundInput { requests, opened: &opened, splits: &splits, options };
     let rounds = asked.rounds();
     let Rounds { done, answers, damage, go_exhausted } = rounds;
     let start = ended(SymbolStage::LookingUp, start, options);
     let (mut symbols, mut exhausted) = merge(&opened, &images, &answers, &done, options, strings);
-    let found = Found { requests, loaded: &loaded, opened: &opened, splits: &images, done: &done };
+    let found =
+        FindingInput { requests, loaded: &loaded, opened: &opened, splits: &images, done: &done };
     exhausted.extend(go_exhausted);
     symbols.findings = found.findings(&damage, &exhausted);
     ended(SymbolStage::Naming, start, options);
@@ -77,7 +78,7 @@ pub fn symbolize(
 }
 
 /// Reports the end of a stage to the observer; returns its time.
-fn ended(stage: SymbolStage, start: Instant, options: &Options<'_>) -> Instant {
+fn ended(stage: SymbolStage, start: Instant, options: &SymbolizeOptions<'_>) -> Instant {
     let now = Instant::now();
     if let Some(observer) = options.observer {
         observer.ended(stage, now - start);
@@ -108,7 +109,7 @@ fn sections<'a>(source: &SymbolSource<'a>) -> Vec<(&'a Section, &'a Image)> {
         .collect()
 }
 
-fn load<'a>(request: &Request<'a>, options: &Options<'_>) -> LoadedFiles<'a> {
+fn load<'a>(request: &SymbolRequest<'a>, options: &SymbolizeOptions<'_>) -> LoadedFiles<'a> {
     let mut loaded = LoadedFiles::default();
     if request.addresses.is_empty() || options.is_cancelled() {
         return loaded;
@@ -132,9 +133,9 @@ fn load<'a>(request: &Request<'a>, options: &Options<'_>) -> LoadedFiles<'a> {
 }
 
 fn open<'l>(
-    request: &Request<'l>,
+    request: &SymbolRequest<'l>,
     loaded: &'l LoadedFiles<'_>,
-    options: &Options<'_>,
+    options: &SymbolizeOptions<'_>,
 ) -> OpenedFiles<'l> {
     let image = request.source.image;
     let index = AddressIndex::new(request.addresses);

@@ -5,14 +5,14 @@
 
 use std::borrow::Cow;
 
-use budget::{Exhausted, Held, Resource};
+use budget::{Exhausted, HeldMemory, Resource};
 use demangle::Languages;
 use options::Demangle;
 use profile::{StringHasher, StringId, Strings};
 use rayon::prelude::*;
 
 use crate::naming::readable;
-use crate::request::Options;
+use crate::request::SymbolizeOptions;
 
 /// Names demangled by one task, and tasks of a group. The names of a group are in memory twice until they are interned.
 const CHUNK: usize = 32;
@@ -23,36 +23,36 @@ pub(super) struct ReadableNames {
     /// For each mangled name, its readable form.
     pub(super) ids: Vec<StringId>,
     /// Index of the first name that stays mangled because the total is too large.
-    pub(super) left_out: Option<(usize, Exhausted)>,
+    pub(super) exhausted_at: Option<(usize, Exhausted)>,
 }
 
 /// Demangles names, each with the languages of its file.
 pub(super) fn readable_names(
     mangled: &[(Cow<'_, [u8]>, Languages)],
-    options: &Options<'_>,
+    options: &SymbolizeOptions<'_>,
     strings: &mut Strings,
-    held: &mut Held,
+    held: &mut HeldMemory,
 ) -> ReadableNames {
     let bytes = mangled.iter().map(|(name, _)| name.len() as u64).sum();
     let mut left = options.budget.allowance(Resource::ReadableBytes, bytes);
-    let mut all = ReadableNames { ids: Vec::with_capacity(mangled.len()), left_out: None };
+    let mut all = ReadableNames { ids: Vec::with_capacity(mangled.len()), exhausted_at: None };
     let (hasher, before) = (strings.hasher(), held.bytes());
     for group in mangled.chunks(CHUNK * CHUNKS) {
-        if all.left_out.is_some() {
+        if all.exhausted_at.is_some() {
             all.ids.extend(group.iter().map(|(name, _)| strings.intern(name)));
             continue;
         }
-        let demangled: Vec<Chunk> = group
+        let demangled: Vec<NameChunk> = group
             .par_chunks(CHUNK)
-            .map(|chunk| Chunk::of(chunk, options.demangle, &hasher))
+            .map(|chunk| NameChunk::of(chunk, options.demangle, &hasher))
             .collect();
         held.set(before + demangled.iter().map(|chunk| chunk.bytes.capacity() as u64).sum::<u64>());
-        let names = demangled.iter().flat_map(Chunk::names);
+        let names = demangled.iter().flat_map(NameChunk::names);
         for ((name, hash), (raw, _)) in names.zip(group) {
             let id = match left.take(name.len() as u64) {
                 Ok(()) => strings.intern_hashed(name, hash),
                 Err(error) => {
-                    all.left_out.get_or_insert((all.ids.len(), error));
+                    all.exhausted_at.get_or_insert((all.ids.len(), error));
                     strings.intern(raw)
                 }
             };
@@ -64,13 +64,13 @@ pub(super) fn readable_names(
 
 /// Readable names in one buffer, so that each temporary name is freed before the next one.
 #[derive(Default)]
-struct Chunk {
+struct NameChunk {
     bytes: Vec<u8>,
     /// For each name, its end and its hash.
     ends: Vec<(usize, u64)>,
 }
 
-impl Chunk {
+impl NameChunk {
     fn of(mangled: &[(Cow<'_, [u8]>, Languages)], how: Demangle, hasher: &StringHasher) -> Self {
         let mut all = Self::default();
         for (name, languages) in mangled {

@@ -10,33 +10,33 @@ use rayon::prelude::*;
 
 use crate::addresses::AddressIndex;
 use crate::dwarf::{
-    self, CANDIDATES, DwarfFile, DwarfPair, SharedLines, SilentUnits, UnitJob, UnitSources,
+    self, CANDIDATES, DwarfFile, DwarfPair, RangelessUnits, SharedLines, UnitJob, UnitSources,
 };
 use crate::finding::SymbolFindingKind;
-use crate::go::{self, Wanted};
-use crate::request::{Options, Request};
-use crate::run::job::{Answer, FinishedUnit, OpenedFiles, PlannedUnit, ProgramKey};
+use crate::go::{self, GoFrameParts};
+use crate::request::{SymbolRequest, SymbolizeOptions};
+use crate::run::job::{AddressAnswer, FinishedUnit, OpenedFiles, PlannedUnit, ProgramKey};
 
 /// Input of the rounds.
-pub(crate) struct Asked<'f, 'r> {
-    pub(crate) requests: &'r [Request<'r>],
+pub(crate) struct RoundInput<'f, 'r> {
+    pub(crate) requests: &'r [SymbolRequest<'r>],
     pub(crate) opened: &'f [OpenedFiles<'f>],
     pub(crate) splits: &'f [HashMap<u32, DwarfFile<'f>>],
-    pub(crate) options: &'r Options<'r>,
+    pub(crate) options: &'r SymbolizeOptions<'r>,
 }
 
 /// Result of the rounds.
 pub(crate) struct Rounds<'f> {
     pub(crate) done: Vec<FinishedUnit<'f>>,
     /// For each request, the answers to its addresses.
-    pub(crate) answers: Vec<Vec<Option<Answer>>>,
+    pub(crate) answers: Vec<Vec<Option<AddressAnswer>>>,
     /// Damage found before units were queried: the request, the kind and the position.
     pub(crate) damage: Vec<(u32, SymbolFindingKind, u64)>,
     /// The requests that exceeded the limit on tables of Go functions.
     pub(crate) go_exhausted: Vec<(u32, Exhausted)>,
 }
 
-impl<'f> Asked<'f, '_> {
+impl<'f> RoundInput<'f, '_> {
     pub(crate) fn rounds(&self) -> Rounds<'f> {
         let answers = self.requests.iter().map(|request| vec![None; request.addresses.len()]);
         let mut rounds = Rounds {
@@ -45,7 +45,7 @@ impl<'f> Asked<'f, '_> {
             damage: Vec::new(),
             go_exhausted: Vec::new(),
         };
-        let Options { inlines, lines, .. } = *self.options;
+        let SymbolizeOptions { inlines, lines, .. } = *self.options;
         if !inlines && !lines && !self.opened.iter().any(|file| file.symbols.contains(&None)) {
             return rounds;
         }
@@ -53,7 +53,7 @@ impl<'f> Asked<'f, '_> {
             let jobs = if round < CANDIDATES {
                 self.plan(&rounds.answers, round)
             } else {
-                self.plan_silent(&mut rounds.damage)
+                self.plan_rangeless(&mut rounds.damage)
             };
             let first = rounds.done.len();
             self.run(jobs, &mut rounds.done);
@@ -70,7 +70,8 @@ impl<'f> Asked<'f, '_> {
         let files = self.requests.iter().zip(self.opened).zip(&rounds.answers);
         let jobs = (0..).zip(files).filter_map(|(number, ((request, file), answers))| {
             let functions = file.go.as_ref().filter(|_| !self.options.is_cancelled())?;
-            let is_open = |answer: &Option<Answer>| answer.is_none_or(|answer| !answer.complete);
+            let is_open =
+                |answer: &Option<AddressAnswer>| answer.is_none_or(|answer| !answer.complete);
             let open = answers.iter().zip(0_u32..).filter(|(answer, _)| is_open(answer));
             let indices: Vec<u32> = open.map(|(_, index)| index).collect();
             let address =
@@ -81,8 +82,8 @@ impl<'f> Asked<'f, '_> {
             let job = PlannedUnit { request: number, unit, indices, addresses, named };
             (!job.addresses.is_empty()).then_some((job, functions, request.source.image))
         });
-        let Options { inlines, lines, budget, .. } = self.options;
-        let wanted = Wanted { inlines: *inlines, lines: *lines };
+        let SymbolizeOptions { inlines, lines, budget, .. } = self.options;
+        let wanted = GoFrameParts { inlines: *inlines, lines: *lines };
         let held = self.options.held(MemoryUse::Names);
         let resolve = |(job, functions, image): (PlannedUnit, &GoFunctions<'f>, &Image)| {
             let steps = budget.allowance(Resource::LineRows, image.bytes().len() as u64);
@@ -99,14 +100,14 @@ impl<'f> Asked<'f, '_> {
     }
 
     /// Returns the candidates of a round, for the addresses that are not answered yet.
-    fn plan(&self, answers: &[Vec<Option<Answer>>], round: usize) -> Vec<PlannedUnit> {
+    fn plan(&self, answers: &[Vec<Option<AddressAnswer>>], round: usize) -> Vec<PlannedUnit> {
         let mut jobs = Vec::new();
         for (number, (file, answers)) in (0..).zip(self.opened.iter().zip(answers)) {
             if file.main.is_none() {
                 continue;
             }
             let open = |index: usize| {
-                !matches!(answers.get(index), Some(Some(Answer { complete: true, .. })))
+                !matches!(answers.get(index), Some(Some(AddressAnswer { complete: true, .. })))
             };
             let candidates = file.candidates.units.iter().enumerate();
             let pairs =
@@ -119,7 +120,7 @@ impl<'f> Asked<'f, '_> {
     }
 
     /// Returns the units without ranges, for the addresses that no other unit contains.
-    fn plan_silent(&self, damage: &mut Vec<(u32, SymbolFindingKind, u64)>) -> Vec<PlannedUnit> {
+    fn plan_rangeless(&self, damage: &mut Vec<(u32, SymbolFindingKind, u64)>) -> Vec<PlannedUnit> {
         let mut jobs = Vec::new();
         for (number, (request, file)) in (0..).zip(self.requests.iter().zip(self.opened)) {
             let Some(main) = &file.main else { continue };
@@ -135,7 +136,7 @@ impl<'f> Asked<'f, '_> {
                 |&index: &u32| file.symbols.get(index as usize).is_none_or(Option::is_none);
             let wants_entries = self.options.inlines || lost.iter().any(is_nameless);
             let found =
-                SilentUnits::find(main, &AddressIndex::new(&addresses), wants_entries, &|| {
+                RangelessUnits::find(main, &AddressIndex::new(&addresses), wants_entries, &|| {
                     self.options.is_cancelled()
                 });
             damage.extend(found.damage.into_iter().map(|(kind, place)| (number, kind, place)));
@@ -235,7 +236,7 @@ impl<'f> Asked<'f, '_> {
 }
 
 /// Records the answers of a finished unit that are better than earlier ones.
-fn note(done: &FinishedUnit<'_>, number: u32, answers: &mut [Vec<Option<Answer>>]) {
+fn note(done: &FinishedUnit<'_>, number: u32, answers: &mut [Vec<Option<AddressAnswer>>]) {
     let Some(answers) = answers.get_mut(done.job.request as usize) else { return };
     for (index, (&address, found)) in
         done.job.indices.iter().zip(&done.result.addresses).enumerate()
@@ -243,7 +244,7 @@ fn note(done: &FinishedUnit<'_>, number: u32, answers: &mut [Vec<Option<Answer>>
         let complete = found.function_start.is_some();
         let Some(slot) = answers.get_mut(address as usize) else { continue };
         if found.n_frames > 0 && slot.is_none_or(|old| complete && !old.complete) {
-            *slot = Some(Answer { job: number, index: index as u32, complete });
+            *slot = Some(AddressAnswer { job: number, index: index as u32, complete });
         }
     }
 }

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::bytes::NameText;
 use crate::dwarf::{DwarfFile, DwarfSections, SplitImage, split_file, split_id};
-use crate::request::{Options, Request};
+use crate::request::{SymbolRequest, SymbolizeOptions};
 use crate::run::job::{LoadedFiles, OpenedFiles};
 
 /// The split files of a request, and the file that each skeleton unit uses.
@@ -46,7 +46,10 @@ pub(crate) struct SplitView<'s> {
 }
 
 /// Finds the split file of each skeleton unit that contains an address; a package is opened once.
-pub(crate) fn split_images<'a>(request: &Request<'a>, file: &OpenedFiles<'_>) -> SplitImages<'a> {
+pub(crate) fn split_images<'a>(
+    request: &SymbolRequest<'a>,
+    file: &OpenedFiles<'_>,
+) -> SplitImages<'a> {
     let mut found: Vec<&'a Image> = Vec::new();
     let mut users = Vec::new();
     let mut places: HashMap<*const Image, usize> = HashMap::new();
@@ -99,7 +102,7 @@ pub(crate) fn split_views<'s>(
 pub(crate) fn split_files<'s>(
     views: &'s [SplitView<'s>],
     file: &'s OpenedFiles<'s>,
-    options: &Options<'_>,
+    options: &SymbolizeOptions<'_>,
 ) -> HashMap<u32, DwarfFile<'s>> {
     let held = options.held(MemoryUse::Symbols);
     let open = |view: &'s SplitView<'s>| {

@@ -9,10 +9,11 @@ use address::Svma;
 use host::{Origin, RealHost};
 use image_store::Image;
 use symbolizer::{
-    Demangle, Options, Request, SplitFinder, SymbolFindingKind, SymbolSource, WhyNoName,
+    Demangle, SplitFinder, SymbolFindingKind, SymbolRequest, SymbolSource, SymbolizeOptions,
+    WhyNoName,
 };
 
-use crate::named::{Named, symbolize};
+use crate::interned::{Interned, symbolize};
 
 /// The file of all split units.
 struct OneSplitFile(Image);
@@ -34,7 +35,7 @@ fn image(name: &str) -> Image {
 }
 
 /// Formats the frames of an address as `function file:line`, joined by `<`, innermost first.
-fn chain(symbols: &Named, request: usize, index: usize) -> String {
+fn chain(symbols: &Interned, request: usize, index: usize) -> String {
     let found = &symbols.addresses[request][index];
     let frames = &symbols.frames[found.frames.start as usize..found.frames.end as usize];
     let name = |id| symbols.text(id).unwrap_or_else(|| "??".to_owned());
@@ -50,11 +51,11 @@ fn chain(symbols: &Named, request: usize, index: usize) -> String {
 
 fn check_source(
     source: SymbolSource<'_>,
-    options: &Options<'_>,
+    options: &SymbolizeOptions<'_>,
     expected: &[(u64, &str)],
-) -> Named {
+) -> Interned {
     let addresses: Vec<Svma> = expected.iter().map(|&(address, _)| Svma(address)).collect();
-    let symbols = symbolize(&[Request { source, addresses: &addresses }], options);
+    let symbols = symbolize(&[SymbolRequest { source, addresses: &addresses }], options);
     for (index, (address, expected)) in expected.iter().enumerate() {
         assert_eq!(
             chain(&symbols, 0, index),
@@ -67,7 +68,8 @@ fn check_source(
 }
 
 fn check(name: &str, expected: &[(u64, &str)]) {
-    let symbols = check_source(SymbolSource::of(&image(name)), &Options::default(), expected);
+    let symbols =
+        check_source(SymbolSource::of(&image(name)), &SymbolizeOptions::default(), expected);
     assert_eq!(symbols.findings, []);
 }
 
@@ -97,7 +99,7 @@ fn gcc_of_three_dwarf_versions_and_compressed() {
 }
 
 /// Formats the declarations of the functions of an address as `file:line`, innermost first.
-fn declarations(name: &str, address: u64, options: &Options<'_>) -> String {
+fn declarations(name: &str, address: u64, options: &SymbolizeOptions<'_>) -> String {
     let (image, addresses) = (image(name), [Svma(address)]);
     let split = path(name).with_extension("dwo");
     let split = split
@@ -105,7 +107,7 @@ fn declarations(name: &str, address: u64, options: &Options<'_>) -> String {
         .then(|| OneSplitFile(Image::open(&RealHost, &split, Origin::User).expect("a split file")));
     let mut source = SymbolSource::of(&image);
     source.split = split.as_ref().map(|split| split as &dyn SplitFinder);
-    let symbols = symbolize(&[Request { source, addresses: &addresses }], options);
+    let symbols = symbolize(&[SymbolRequest { source, addresses: &addresses }], options);
     let show = |frame: &profile::InlineRow| {
         let path = symbols.text(frame.declared_file).unwrap_or_else(|| "??".to_owned());
         let file = path.rsplit('/').next().unwrap_or(&path);
@@ -118,16 +120,16 @@ fn declarations(name: &str, address: u64, options: &Options<'_>) -> String {
 fn functions_have_the_place_of_their_declaration() {
     let chain = "chain.c:31 < chain.c:5 < chain.c:9 < chain.c:14";
     for name in ["gcc-dwarf5", "gcc-dwarf4", "gcc-dwarf3", "gcc-zlib"] {
-        assert_eq!(declarations(name, 0x40_1038, &Options::default()), chain, "{name}");
+        assert_eq!(declarations(name, 0x40_1038, &SymbolizeOptions::default()), chain, "{name}");
     }
-    let without_lines = Options { lines: false, ..Options::default() };
+    let without_lines = SymbolizeOptions { lines: false, ..SymbolizeOptions::default() };
     assert_eq!(declarations("gcc-dwarf5", 0x40_1038, &without_lines), chain);
-    let outermost = Options { inlines: false, ..Options::default() };
+    let outermost = SymbolizeOptions { inlines: false, ..SymbolizeOptions::default() };
     assert_eq!(declarations("gcc-dwarf5", 0x40_1038, &outermost), "??:0");
     // Hand-written code has no declaration.
-    assert_eq!(declarations("gcc-dwarf5", 0x40_1011, &Options::default()), "??:0");
+    assert_eq!(declarations("gcc-dwarf5", 0x40_1011, &SymbolizeOptions::default()), "??:0");
     for name in ["clang-dwarf5", "clang-dwarf4"] {
-        let found = declarations(name, 0x40_1026, &Options::default());
+        let found = declarations(name, 0x40_1026, &SymbolizeOptions::default());
         assert_eq!(found, "chain.c:5 < chain.c:9 < chain.c:14", "{name}");
     }
 }
@@ -169,7 +171,7 @@ fn cpp_names_and_lambdas() {
         "cpp-clang",
         &[(0x40_1040, &format!("{twice} < {get}")), (0x40_1049, &format!("{lambda} < {get}"))],
     );
-    let short = Options { demangle: Demangle::Short, ..Options::default() };
+    let short = SymbolizeOptions { demangle: Demangle::Short, ..SymbolizeOptions::default() };
     let file = image("cpp-clang");
     check_source(
         SymbolSource::of(&file),
@@ -203,19 +205,19 @@ fn rust_closures_and_generics() {
 fn fewer_things_where_less_is_asked() {
     let file = image("gcc-dwarf5");
     let source = SymbolSource::of(&file);
-    let inlines = Options { inlines: false, ..Options::default() };
+    let inlines = SymbolizeOptions { inlines: false, ..SymbolizeOptions::default() };
     check_source(
         source,
         &inlines,
         &[(0x40_1020, "add.0 chain.c:23"), (0x40_1038, "outer chain.c:31")],
     );
-    let lines = Options { lines: false, ..Options::default() };
+    let lines = SymbolizeOptions { lines: false, ..SymbolizeOptions::default() };
     check_source(
         source,
         &lines,
         &[(0x40_1038, "sink ??:0 < leaf ??:0 < middle ??:0 < outer ??:0")],
     );
-    let names = Options { inlines: false, lines: false, ..Options::default() };
+    let names = SymbolizeOptions { inlines: false, lines: false, ..SymbolizeOptions::default() };
     check_source(source, &names, &[(0x40_1038, "outer ??:0")]);
 }
 
@@ -223,14 +225,14 @@ fn fewer_things_where_less_is_asked() {
 fn separate_and_supplementary_debug_files() {
     let (stripped, debug) = (image("gcc-stripped"), image("gcc-dwarf5.debug"));
     let source = SymbolSource { debug: Some(&debug), ..SymbolSource::of(&stripped) };
-    check_source(source, &Options::default(), &GCC);
+    check_source(source, &SymbolizeOptions::default(), &GCC);
     let (file, alt) = (image("dwz-a"), image("dwz-alt"));
     let source = SymbolSource { alt: Some(&alt), ..SymbolSource::of(&file) };
-    check_source(source, &Options::default(), &GCC);
+    check_source(source, &SymbolizeOptions::default(), &GCC);
     // Without any of them there are no names, for this reason.
     let bare = symbolize(
-        &[Request { source: SymbolSource::of(&stripped), addresses: &[Svma(0x40_1038)] }],
-        &Options::default(),
+        &[SymbolRequest { source: SymbolSource::of(&stripped), addresses: &[Svma(0x40_1038)] }],
+        &SymbolizeOptions::default(),
     );
     assert_eq!(bare.addresses[0][0].reason, Some(WhyNoName::NoSymbols));
     assert_eq!(
@@ -255,12 +257,12 @@ fn split_units_and_packages() {
         let (file, split) = (image(file), image(split));
         let loader = OneSplitFile(split);
         let source = SymbolSource { split: Some(&loader), ..SymbolSource::of(&file) };
-        assert_eq!(check_source(source, &Options::default(), &expected).findings, []);
+        assert_eq!(check_source(source, &SymbolizeOptions::default(), &expected).findings, []);
     }
     let file = image("split5");
     let alone = check_source(
         SymbolSource::of(&file),
-        &Options::default(),
+        &SymbolizeOptions::default(),
         &[(0x40_1003, "outer split.c:3")],
     );
     assert_eq!(
@@ -296,13 +298,13 @@ fn any_number_of_threads_gives_the_same() {
     let files =
         ["gcc-dwarf5", "gcc-dwarf4", "cpp-gcc", "clang-dwarf5", "rust", "stubs-ibt.so"].map(image);
     let addresses: Vec<Svma> = (0x40_0f00..0x40_1200).map(Svma).collect();
-    let requests: Vec<Request<'_>> = files
+    let requests: Vec<SymbolRequest<'_>> = files
         .iter()
-        .map(|file| Request { source: SymbolSource::of(file), addresses: &addresses })
+        .map(|file| SymbolRequest { source: SymbolSource::of(file), addresses: &addresses })
         .collect();
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| symbolize(&requests, &Options::default()))
+        pool.install(|| symbolize(&requests, &SymbolizeOptions::default()))
     };
     let one = run(1);
     assert_eq!(one.addresses.len(), files.len());
@@ -330,8 +332,8 @@ fn damaged_files_never_panic() {
             }
             let Ok(file) = Image::from_vec(Path::new(name), damaged) else { continue };
             let symbols = symbolize(
-                &[Request { source: SymbolSource::of(&file), addresses: &addresses }],
-                &Options::default(),
+                &[SymbolRequest { source: SymbolSource::of(&file), addresses: &addresses }],
+                &SymbolizeOptions::default(),
             );
             assert_eq!(symbols.addresses[0].len(), addresses.len());
         }
@@ -343,8 +345,8 @@ fn damaged_files_never_panic() {
 fn scopes_without_linkage_names() {
     let image = image("scopes-gcc");
     let addresses: Vec<Svma> = (0x40_1000..0x40_1200).map(Svma).collect();
-    let request = Request { source: SymbolSource::of(&image), addresses: &addresses };
-    let symbols = symbolize(&[request], &Options::default());
+    let request = SymbolRequest { source: SymbolSource::of(&image), addresses: &addresses };
+    let symbols = symbolize(&[request], &SymbolizeOptions::default());
     let names = symbols.frames.iter().filter_map(|frame| symbols.text(frame.function));
     let names: BTreeSet<String> = names.collect();
     let lambda = "{lambda(unsigned long)#1}::operator()(unsigned long) const";

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 
 use address::Svma;
 use image_store::Image;
-use symbolizer::{Options, Request, SplitFinder, SymbolFindingKind as Kind, SymbolSource};
+use symbolizer::{
+    SplitFinder, SymbolFindingKind as Kind, SymbolRequest, SymbolSource, SymbolizeOptions,
+};
 
-use crate::named::{Named, symbolize};
+use crate::interned::{Interned, symbolize};
 
 /// The file of all split units.
 struct OneSplitFile(Image);
@@ -35,12 +37,12 @@ fn patched(name: &str, section: &str, skip: usize, new: &[u8]) -> Image {
     Image::from_vec(Path::new(name), bytes).expect("an ELF file")
 }
 
-fn ask(source: SymbolSource<'_>, options: &Options<'_>, address: u64) -> Named {
-    symbolize(&[Request { source, addresses: &[Svma(address)] }], options)
+fn ask(source: SymbolSource<'_>, options: &SymbolizeOptions<'_>, address: u64) -> Interned {
+    symbolize(&[SymbolRequest { source, addresses: &[Svma(address)] }], options)
 }
 
 /// Returns the names of the frames, and the findings as kind and sentence.
-fn found(symbols: &Named) -> (Vec<String>, Vec<(Kind, String)>) {
+fn found(symbols: &Interned) -> (Vec<String>, Vec<(Kind, String)>) {
     let names = symbols.frames.iter().map(|it| symbols.text(it.function).unwrap_or_default());
     let findings = symbols.findings.iter().map(|finding| (finding.kind, finding.to_string()));
     (names.collect(), findings.collect())
@@ -53,13 +55,13 @@ fn a_split_file_that_is_missing_or_of_another_build() {
     let expected = (vec!["outer".to_owned()], vec![(Kind::SplitUnitMissing, lost.to_owned())]);
     let file = image("split5");
     let source = SymbolSource::of(&file);
-    assert_eq!(found(&ask(source, &Options::default(), 0x40_1003)), expected);
+    assert_eq!(found(&ask(source, &SymbolizeOptions::default(), 0x40_1003)), expected);
     // In DWARF 5 the id is at byte 12 of the unit.
     let other = OneSplitFile(patched("split5.dwo", ".debug_info.dwo", 12, &[0; 8]));
     let source = SymbolSource { split: Some(&other), ..source };
-    assert_eq!(found(&ask(source, &Options::default(), 0x40_1003)), expected);
+    assert_eq!(found(&ask(source, &SymbolizeOptions::default(), 0x40_1003)), expected);
     // Nothing is lost if nothing of it was requested.
-    let names = Options { inlines: false, ..Options::default() };
+    let names = SymbolizeOptions { inlines: false, ..SymbolizeOptions::default() };
     assert_eq!(found(&ask(source, &names, 0x40_1003)), (vec!["outer".to_owned()], vec![]));
 }
 
@@ -67,7 +69,7 @@ fn a_split_file_that_is_missing_or_of_another_build() {
 #[test]
 fn entries_after_the_end_of_their_unit() {
     let file = patched("gcc-dwarf5", ".debug_info", 0x60, &[0; 8]);
-    let symbols = ask(SymbolSource::of(&file), &Options::default(), 0x40_1032);
+    let symbols = ask(SymbolSource::of(&file), &SymbolizeOptions::default(), 0x40_1032);
     let (names, findings) = found(&symbols);
     let kinds: Vec<_> = findings.into_iter().map(|(kind, _)| kind).collect();
     assert_eq!((names.len(), kinds), (1, vec![Kind::Entries]));
@@ -124,7 +126,7 @@ fn damage_in_each_section() {
         ),
     ];
     for (file, kind, sentence) in cases {
-        let symbols = ask(SymbolSource::of(&file), &Options::default(), 0x40_1038);
+        let symbols = ask(SymbolSource::of(&file), &SymbolizeOptions::default(), 0x40_1038);
         assert_eq!(found(&symbols).1, [(kind, sentence.to_owned())]);
     }
 }
@@ -143,7 +145,7 @@ fn filled(name: &str, section: &str, from_half: bool, byte: u8) -> Image {
 fn sections_that_were_overwritten() {
     let kinds = |section: &str, from_half: bool, byte: u8| {
         let file = filled("gcc-dwarf5", section, from_half, byte);
-        let symbols = ask(SymbolSource::of(&file), &Options::default(), 0x40_1038);
+        let symbols = ask(SymbolSource::of(&file), &SymbolizeOptions::default(), 0x40_1038);
         symbols.findings.iter().map(|finding| finding.kind).collect::<Vec<_>>()
     };
     for (section, from_half, byte, expected) in [

@@ -5,7 +5,9 @@ use std::path::Path;
 use address::Svma;
 use image_store::Image;
 use profile::Strings;
-use symbolizer::{Options, Request, SymbolFindingKind, SymbolSource, Symbols, symbolize};
+use symbolizer::{
+    SymbolFindingKind, SymbolRequest, SymbolSource, SymbolizeOptions, Symbols, symbolize,
+};
 use synth::{ElfBuilder, GoFunctionSpec, GoTableBuilder, Section, Segment, Symbol, elf_const};
 
 /// Builds `main.outer`, with `main.inner` inlined in its second half.
@@ -41,10 +43,10 @@ fn elf(magic: u32) -> ElfBuilder {
     }
 }
 
-fn names(elf: &ElfBuilder, options: &Options<'_>) -> (Vec<String>, Symbols) {
+fn names(elf: &ElfBuilder, options: &SymbolizeOptions<'_>) -> (Vec<String>, Symbols) {
     let image = Image::from_vec(Path::new("program"), elf.build()).expect("an ELF file");
     let addresses = [Svma(0x1000), Svma(0x1014), Svma(0x1019)];
-    let request = Request { source: SymbolSource::of(&image), addresses: &addresses };
+    let request = SymbolRequest { source: SymbolSource::of(&image), addresses: &addresses };
     let mut strings = Strings::default();
     let symbols = symbolize(&[request], options, &mut strings);
     let text = |id| String::from_utf8_lossy(strings.get(id)).into_owned();
@@ -65,13 +67,13 @@ const OUTER: &str = "main.outer /src/main.go:7";
 #[test]
 fn a_stripped_program_has_names_and_lines() {
     for magic in [0xffff_fff0, 0xffff_fff1] {
-        let (shown, symbols) = names(&elf(magic), &Options::default());
+        let (shown, symbols) = names(&elf(magic), &SymbolizeOptions::default());
         let inner = format!("main.inner /src/main.go:3 inlined, {OUTER}");
         assert_eq!(shown, [String::new(), OUTER.to_owned(), inner]);
         assert_eq!(symbols.addresses[0][1].function_start, Some(Svma(0x1010)));
         assert_eq!(symbols.findings, []);
     }
-    let options = Options { inlines: false, lines: false, ..Options::default() };
+    let options = SymbolizeOptions { inlines: false, lines: false, ..SymbolizeOptions::default() };
     let (shown, _) = names(&elf(0xffff_fff1), &options);
     assert_eq!(shown, ["", "main.outer :0", "main.outer :0"]);
 }
@@ -80,7 +82,7 @@ fn a_stripped_program_has_names_and_lines() {
 fn symbols_name_what_they_cover() {
     let symbols = vec![Symbol::function("main.outer.abi0", 0x1010, 8)];
     let elf = ElfBuilder { symbols, ..elf(0xffff_fff1) };
-    let (shown, _) = names(&elf, &Options::default());
+    let (shown, _) = names(&elf, &SymbolizeOptions::default());
     assert_eq!(shown[1], "main.outer.abi0 /src/main.go:7");
     assert!(shown[2].ends_with(OUTER));
 }
@@ -90,7 +92,7 @@ fn a_damaged_table_is_found() {
     let mut elf = elf(0xffff_fff1);
     let table = Section::loaded(".gopclntab", 0x5000, vec![0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8]);
     elf.sections[1] = table;
-    let (shown, symbols) = names(&elf, &Options::default());
+    let (shown, symbols) = names(&elf, &SymbolizeOptions::default());
     assert_eq!(shown, ["", "", ""]);
     let kinds: Vec<_> = symbols.findings.iter().map(|finding| finding.kind).collect();
     assert_eq!(kinds, [SymbolFindingKind::Section]);

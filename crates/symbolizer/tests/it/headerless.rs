@@ -4,13 +4,13 @@ use std::path::Path;
 
 use address::Svma;
 use image_store::Image;
-use symbolizer::{Options, Request, SymbolSource, WhyNoName};
+use symbolizer::{SymbolRequest, SymbolSource, SymbolizeOptions, WhyNoName};
 use synth::{
     ByteWriter, DynamicTables, ElfBuilder, ElfClass, Endian, HashTables, Section, Segment, Symbol,
-    SymbolPlace, elf_const,
+    SymbolSection, elf_const,
 };
 
-use crate::named::symbolize;
+use crate::interned::symbolize;
 
 const TEXT: u64 = 0x1000;
 const TABLES: u64 = 0x2000;
@@ -18,7 +18,8 @@ const SLOTS: u64 = 0x2f00;
 
 /// Builds `inner`, `outer`, and a linkage table with a stub for `imported` if one is given.
 fn file(elf: ElfBuilder, hash: HashTables, stub: &[u8]) -> Image {
-    let imported = Symbol { place: SymbolPlace::Undefined, ..Symbol::function("imported", 0, 0) };
+    let imported =
+        Symbol { section: SymbolSection::Undefined, ..Symbol::function("imported", 0, 0) };
     let symbols = vec![
         imported,
         Symbol::function("inner", 0x1100, 0x40),
@@ -59,7 +60,8 @@ fn file(elf: ElfBuilder, hash: HashTables, stub: &[u8]) -> Image {
 fn names(image: &Image, addresses: &[u64]) -> Vec<Result<(String, u64), WhyNoName>> {
     let addresses: Vec<Svma> = addresses.iter().copied().map(Svma).collect();
     let source = SymbolSource::of(image);
-    let named = symbolize(&[Request { source, addresses: &addresses }], &Options::default());
+    let named =
+        symbolize(&[SymbolRequest { source, addresses: &addresses }], &SymbolizeOptions::default());
     let name = |resolved: &symbolizer::ResolvedAddress| match resolved.reason {
         Some(reason) => Err(reason),
         None => {

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use address::Svma;
 use image_store::Image;
-use symbolizer::{Options, Request, SymbolSource};
+use symbolizer::{SymbolRequest, SymbolSource, SymbolizeOptions};
 use synth::{
     CfiBuilder, CfiKind, CfiOps, Cie, ElfBuilder, Endian, Fde, Section, Segment, Symbol,
     eh_frame_hdr,
 };
 
-use crate::named::symbolize;
+use crate::interned::symbolize;
 
 const TEXT: u64 = 0x1000;
 const FRAMES: u64 = 0x3000;
@@ -62,7 +62,8 @@ fn names(elf: Vec<u8>, addresses: &[u64]) -> String {
     let image = Image::from_vec(Path::new("assembly"), elf).expect("an ELF file");
     let addresses: Vec<Svma> = addresses.iter().copied().map(Svma).collect();
     let source = SymbolSource::of(&image);
-    let named = symbolize(&[Request { source, addresses: &addresses }], &Options::default());
+    let named =
+        symbolize(&[SymbolRequest { source, addresses: &addresses }], &SymbolizeOptions::default());
     let name = |resolved: &symbolizer::ResolvedAddress| {
         let row = named.frames.get(resolved.frames.start as usize..resolved.frames.end as usize);
         let function = row.and_then(<[_]>::last).and_then(|row| named.text(row.function));

@@ -7,7 +7,7 @@ pub(super) type Unknown = String;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     /// Fields stay unchanged.
-    Kept,
+    Unchanged,
     /// Fields are swapped.
     Swapped,
 }

@@ -11,7 +11,7 @@ const PIPE_SIZE: u64 = 16;
 
 /// Ranges of the parts of a file.
 #[derive(Clone, Debug)]
-pub(super) struct Header {
+pub(super) struct RecordingHeader {
     /// Size of an attribute with its ids, in bytes.
     pub(super) entry: usize,
     /// Table of attributes.
@@ -23,7 +23,7 @@ pub(super) struct Header {
 }
 
 /// Reads the header of a little-endian recording in file form.
-pub(super) fn header(recording: &mut [u8], order: Order) -> Result<Header, Unknown> {
+pub(super) fn header(recording: &mut [u8], order: Order) -> Result<RecordingHeader, Unknown> {
     if !recording.starts_with(b"PERFILE2") {
         return Err("no little-endian recording in file form".into());
     }
@@ -43,7 +43,7 @@ pub(super) fn header(recording: &mut [u8], order: Order) -> Result<Header, Unkno
         let bits = it.u64()?;
         features.extend((0..64).filter(|bit| bits >> bit & 1 == 1).map(|bit| 64 * word + bit));
     }
-    Ok(Header { entry, attrs, data, features })
+    Ok(RecordingHeader { entry, attrs, data, features })
 }
 
 /// Returns the range of `len` bytes at `start`.

@@ -9,5 +9,5 @@ mod fields;
 mod header;
 mod records;
 mod sample;
-pub(crate) mod stack_cut;
-pub(crate) mod withheld;
+pub(crate) mod stack_truncation;
+pub(crate) mod withheld_frames;

@@ -148,7 +148,8 @@ fn branches(it: &mut Fields<'_>, attr: &Attr) -> Result<(), Unknown> {
 fn has_empty_index(it: &Fields<'_>, attr: &Attr) -> bool {
     let comes_out = |skipped: usize| {
         let mut rest = it.rest().get(skipped..).map(<[u8]>::to_vec);
-        rest.as_mut().is_some_and(|rest| tail(&mut Fields::new(rest, Order::Kept), attr).is_ok())
+        rest.as_mut()
+            .is_some_and(|rest| tail(&mut Fields::new(rest, Order::Unchanged), attr).is_ok())
     };
     !comes_out(0) && comes_out(8)
 }

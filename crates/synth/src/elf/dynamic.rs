@@ -1,6 +1,6 @@
 //! Input of the dynamic loader: the dynamic section with its tables of symbols, names, hashes and relocations.
 
-use super::{ElfClass, Section, Segment, Symbol, SymbolPlace, elf_const};
+use super::{ElfClass, Section, Segment, Symbol, SymbolSection, elf_const};
 use crate::bytes::{ByteWriter, Endian};
 
 /// Hash table that determines the number of dynamic symbols.
@@ -112,7 +112,7 @@ impl DynamicTables {
         let mut table = ByteWriter::new(self.endian);
         table.zeros(if self.word() == 8 { 24 } else { 16 });
         for symbol in &self.symbols {
-            let section = if symbol.place == SymbolPlace::Undefined { 0 } else { 1 };
+            let section = if symbol.section == SymbolSection::Undefined { 0 } else { 1 };
             let info = symbol.binding << 4 | symbol.kind;
             table.u32(strings.len() as u32);
             if self.word() == 8 {
@@ -141,7 +141,7 @@ impl DynamicTables {
 
     /// Returns `DT_GNU_HASH` with one chain of the defined symbols, which come last.
     fn gnu(&self) -> Vec<u8> {
-        let is_undefined = |symbol: &&Symbol| symbol.place == SymbolPlace::Undefined;
+        let is_undefined = |symbol: &&Symbol| symbol.section == SymbolSection::Undefined;
         let first = 1 + self.symbols.iter().take_while(is_undefined).count() as u32;
         let defined = self.symbols.len() as u32 + 1 - first;
         let mut table = ByteWriter::new(self.endian);

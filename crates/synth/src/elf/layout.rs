@@ -1,6 +1,6 @@
 //! Puts the parts of an ELF file at their offsets.
 
-use super::{ElfBuilder, ElfClass, Section, Segment, Symbol, SymbolPlace, elf_const};
+use super::{ElfBuilder, ElfClass, Section, Segment, Symbol, SymbolSection, elf_const};
 use crate::bytes::ByteWriter;
 
 /// Larger (hostile) segments do not make the file longer, in bytes.
@@ -127,7 +127,7 @@ impl ElfBuilder {
             self.write_symbol(
                 symbol,
                 name_offset,
-                section_index(&symbol.place, placed),
+                section_index(&symbol.section, placed),
                 &mut table,
             );
         }
@@ -222,11 +222,11 @@ fn string_table<'s>(strings: impl Iterator<Item = &'s str>) -> (Vec<u8>, Vec<u32
 }
 
 /// Returns the header index of a symbol's section; an unknown name counts as undefined.
-fn section_index(place: &SymbolPlace, placed: &[Placed]) -> u16 {
+fn section_index(place: &SymbolSection, placed: &[Placed]) -> u16 {
     match place {
-        SymbolPlace::Undefined => 0,
-        SymbolPlace::Absolute => 0xfff1,
-        SymbolPlace::Section(name) => placed
+        SymbolSection::Undefined => 0,
+        SymbolSection::Absolute => 0xfff1,
+        SymbolSection::Section(name) => placed
             .iter()
             .position(|item| item.section.name == *name)
             .map_or(0, |position| position as u16 + 1),

@@ -149,7 +149,7 @@ impl Section {
 
 /// Section of a symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SymbolPlace {
+pub enum SymbolSection {
     /// The section of that name.
     Section(String),
     /// `SHN_UNDEF`.
@@ -169,7 +169,7 @@ pub struct Symbol {
     pub binding: u8,
     /// `st_other`: the visibility in the low two bits.
     pub other: u8,
-    pub place: SymbolPlace,
+    pub section: SymbolSection,
 }
 
 impl Symbol {
@@ -183,7 +183,7 @@ impl Symbol {
             kind: elf_const::STT_FUNC,
             binding: elf_const::STB_GLOBAL,
             other: 0,
-            place: SymbolPlace::Section(".text".to_owned()),
+            section: SymbolSection::Section(".text".to_owned()),
         }
     }
 }

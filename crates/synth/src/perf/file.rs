@@ -46,7 +46,7 @@ impl Default for FileLayout {
 
 /// An event with its ids and its name for `EVENT_DESC` or `EVENT_UPDATE`.
 #[derive(Clone, Debug)]
-pub(super) struct Event {
+pub(super) struct RecordedEvent {
     pub(super) attr: EventAttr,
     pub(super) ids: Vec<u64>,
     pub(super) name: String,
@@ -85,7 +85,7 @@ pub struct PerfDataFile {
 #[derive(Clone, Debug)]
 pub struct PerfDataBuilder {
     pub(super) endian: Endian,
-    pub(super) events: Vec<Event>,
+    pub(super) events: Vec<RecordedEvent>,
     pub(super) features: BTreeMap<u8, Vec<u8>>,
     pub(super) records: Vec<u8>,
     record_offsets: Vec<usize>,
@@ -109,7 +109,7 @@ impl PerfDataBuilder {
 
     /// Adds an event and returns its index. Add it before its records, since it determines their layout.
     pub fn event(&mut self, name: &str, attr: EventAttr, ids: &[u64]) -> usize {
-        self.events.push(Event { attr, ids: ids.to_vec(), name: name.to_owned() });
+        self.events.push(RecordedEvent { attr, ids: ids.to_vec(), name: name.to_owned() });
         self.events.len() - 1
     }
 

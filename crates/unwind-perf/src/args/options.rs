@@ -9,7 +9,7 @@ use address::{Pid, Tid};
 use anyhow::{Context as _, bail};
 use clap::CommandFactory as _;
 use formats::FormatOptions;
-use host::{ByteStream, Host, Origin, RealHost, limit_memory, usual_memory_limit};
+use host::{ByteStream, Host, Origin, RealHost, default_memory_limit, limit_memory};
 use options::{
     FileSearch, FolderOption, Hint, Limits, Options, PathMap, SampleFilter, Servers, TimeRange,
     parse_path_map,
@@ -160,7 +160,7 @@ impl RunArgs {
                 cache: self.symbols.cache(),
             },
         };
-        limit_memory(options.limits.memory.or_usual(usual_memory_limit()));
+        limit_memory(options.limits.memory.or_usual(default_memory_limit()));
         options.files.source_dirs.extend_from_slice(source_dirs);
         let map_files = options.files.map_files.clone();
         options.files = usable(&options.files)?;

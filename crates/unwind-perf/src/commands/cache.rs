@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use cache::{CacheContents, FileStore, StoreContents};
-use host::OwnFolder;
+use host::PrivateFolder;
 
 use crate::args::{CacheArgs, CacheWhat, host};
 use crate::terminal::{Status, shown};
@@ -27,7 +27,7 @@ pub(super) fn run(args: &CacheArgs) -> anyhow::Result<Status> {
 /// Shows or empties a folder that the user named; it may hold both a cache of names and a store.
 fn of_folder(folder: &Path, clears: bool) -> anyhow::Result<String> {
     let failed = || format!("the folder {} of kept names", folder.display());
-    let (names, store) = (OwnFolder::at(folder.to_owned()), FileStore::at(folder.to_owned()));
+    let (names, store) = (PrivateFolder::at(folder.to_owned()), FileStore::at(folder.to_owned()));
     if clears {
         let (files, bytes) = CacheContents::clear(&names).with_context(failed)?;
         let stored = StoreContents::clear(&store).with_context(failed)?;

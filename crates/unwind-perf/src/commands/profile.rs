@@ -178,9 +178,9 @@ impl ProfileJob<'_> {
         let threads = self.run.options.limits.threads();
         if let Ok(input) = host().stat(self.input, Origin::User) {
             match input.stamp.size {
-                LARGE.. => FreedMemory::GivenBack.set(),
+                LARGE.. => FreedMemory::Returned.set(),
                 // The length of a stream is unknown.
-                1..SMALL => FreedMemory::Kept.set(),
+                1..SMALL => FreedMemory::Retained.set(),
                 _ => {}
             }
         }

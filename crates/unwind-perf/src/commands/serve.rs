@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use cache::make_folder;
-use host::{Host as _, RealHost, ScratchDir, limit_memory, replace_file, usual_memory_limit};
-use options::{CachePlace, FileSearch, FolderOption, Limits, Options};
+use host::{Host as _, RealHost, ScratchDir, default_memory_limit, limit_memory, replace_file};
+use options::{CacheLocation, FileSearch, FolderOption, Limits, Options};
 use pipeline::{Error, StreamOptions, usual_build_id_dirs};
 use service::{
     Addresses, Confinement, ServeOptions, WorkerCommand, WorkerOptions, WorkerSetup, confine,
@@ -55,7 +55,7 @@ pub(super) fn options(args: &FrontArgs) -> anyhow::Result<(ServeOptions, Option<
     let (store, scratch) = store(args)?;
     // Untrusted recordings do not use the cache.
     let workers = [false, true].map(|foreign| {
-        let cache = (!foreign).then(|| CachePlace::usual(store.join("names")));
+        let cache = (!foreign).then(|| CacheLocation::of_default_size(store.join("names")));
         let setup = WorkerSetup { options: Options { cache, ..run.clone() }, foreign };
         WorkerCommand { program: program.clone(), setup }
     });
@@ -154,7 +154,7 @@ pub(super) fn work() -> anyhow::Result<Status> {
     let writable = [Some(temporary), cache.filter(|_| network), folder];
     let writable = writable.into_iter().flatten().collect();
     let memory = options.limits.memory.bytes();
-    let usual = usual_memory_limit().map_or(WORKER_MEMORY, |bytes| bytes.min(WORKER_MEMORY));
+    let usual = default_memory_limit().map_or(WORKER_MEMORY, |bytes| bytes.min(WORKER_MEMORY));
     limit_memory(options.limits.memory.or_usual(Some(usual)));
     confine(&Confinement { memory, readable, writable, network }).context("cannot be confined")?;
     let options = WorkerOptions {

@@ -171,7 +171,7 @@ impl OutputTarget {
                 let file = options.write(true).create(true).truncate(true).open(path)?;
                 Sink::Stream(Box::new(file))
             }
-            Self::File { place, .. } => Sink::New(NewFile::beside(place)?),
+            Self::File { place, .. } => Sink::New(NewFile::create(place)?),
         }))
     }
 

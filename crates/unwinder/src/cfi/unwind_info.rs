@@ -66,7 +66,7 @@ impl UnwindInfo {
     /// Returns true if the file contradicts itself, or a part of it could not be read.
     pub(crate) fn is_damaged(&self) -> bool {
         let image = self.file().image();
-        self.contradiction.is_some() || image.has_lost_sections() || image.was_cut_short()
+        self.contradiction.is_some() || image.has_lost_sections() || image.was_truncated()
     }
 
     /// Runs the description's program up to the address and compiles the row.

@@ -11,7 +11,7 @@ use std::fmt::Debug;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use address::Svma;
-use budget::{Held, Memory, MemoryUse};
+use budget::{HeldMemory, MemoryBudget, MemoryUse};
 use image_store::{Image, LoadedImage};
 
 use crate::rule::Rule;
@@ -43,7 +43,7 @@ const MOST_NEW: usize = 1 << 20;
 #[derive(Debug)]
 pub struct KeptRules {
     store: Box<dyn RuleStore>,
-    memory: Arc<Memory>,
+    memory: Arc<MemoryBudget>,
     /// Indexed by the serial of the file.
     files: RwLock<Vec<Option<Arc<FileRules>>>>,
 }
@@ -60,7 +60,7 @@ pub struct NewRules {
 impl KeptRules {
     /// Creates the rules of a store for one run. Their memory is counted in `memory`.
     #[must_use]
-    pub fn new(store: Box<dyn RuleStore>, memory: &Arc<Memory>) -> Self {
+    pub fn new(store: Box<dyn RuleStore>, memory: &Arc<MemoryBudget>) -> Self {
         Self { store, memory: Arc::clone(memory), files: RwLock::default() }
     }
 
@@ -105,12 +105,12 @@ pub(crate) struct FileRules {
 #[derive(Debug)]
 struct Made {
     rules: Vec<(Svma, Rule)>,
-    held: Held,
+    held: HeldMemory,
 }
 
 impl FileRules {
-    fn new(file: Arc<LoadedImage>, memory: &Arc<Memory>) -> Self {
-        let held = Held::new(memory, MemoryUse::Symbols);
+    fn new(file: Arc<LoadedImage>, memory: &Arc<MemoryBudget>) -> Self {
+        let held = HeldMemory::new(memory, MemoryUse::Symbols);
         Self { file, table: OnceLock::new(), made: Mutex::new(Made { rules: Vec::new(), held }) }
     }
 

@@ -93,7 +93,7 @@ fn rows(
     let mut sizes = sizes.to_vec();
     sizes.sort_unstable();
     for &bytes in sizes.iter().rev() {
-        let cut = synth::cut_stacks(&mut recording, bytes)
+        let cut = synth::truncate_stacks(&mut recording, bytes)
             .map_err(|why| anyhow!("{} cannot be cut: {why}", file.display()))?;
         eprintln!("{cut} stacks are cut to {bytes} bytes");
         // After the first truncation, so that a recording that cannot be truncated is not unwound.

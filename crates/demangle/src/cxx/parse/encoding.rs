@@ -3,11 +3,11 @@
 //! Source: Itanium C++ ABI, 5.1.1 "General Structure".
 
 use super::{NameState, Parser, Reach};
-use crate::cxx::node::{Id, List, Node, Shape, Signature};
+use crate::cxx::node::{Node, NodeId, NodeList, NodeShape, Signature};
 
 impl Parser<'_> {
     /// `<encoding> ::= <name> [<bare-function-type>] [Q <requires>] | <special-name>`
-    pub(super) fn encoding(&mut self) -> Option<Id> {
+    pub(super) fn encoding(&mut self) -> Option<NodeId> {
         self.enter()?;
         let saved = self.new_reach();
         let encoding = match self.peek() {
@@ -32,7 +32,7 @@ impl Parser<'_> {
         self.reach = saved;
     }
 
-    fn named_encoding(&mut self) -> Option<Id> {
+    fn named_encoding(&mut self) -> Option<NodeId> {
         let mut state = NameState { is_encoding: true, ..NameState::default() };
         let forwards = self.scratch.forwards.len();
         let name = self.name(&mut state)?;
@@ -59,10 +59,10 @@ impl Parser<'_> {
             qualifiers,
             reference,
         });
-        Some(self.tree.add_shaped(Node::Function { name, signature }, Shape::FUNCTION))
+        Some(self.tree.add_shaped(Node::Function { name, signature }, NodeShape::FUNCTION))
     }
 
-    fn parameters(&mut self, state: &NameState) -> Option<List> {
+    fn parameters(&mut self, state: &NameState) -> Option<NodeList> {
         let from = self.stacked();
         if !self.eat(b'v') {
             loop {
@@ -101,7 +101,7 @@ impl Parser<'_> {
     }
 
     /// `<template-arg>* E`
-    pub(super) fn arguments_until_end(&mut self) -> Option<List> {
+    pub(super) fn arguments_until_end(&mut self) -> Option<NodeList> {
         let from = self.stacked();
         while !self.eat(b'E') {
             let argument = self.template_argument()?;

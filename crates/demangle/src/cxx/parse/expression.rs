@@ -3,12 +3,12 @@
 //! Source: Itanium C++ ABI, 5.1.6 "Expressions".
 
 use super::Parser;
-use crate::cxx::node::{Id, List, Node};
+use crate::cxx::node::{Node, NodeId, NodeList};
 use crate::cxx::operators;
 
 impl Parser<'_> {
     /// `<expression>`
-    pub(super) fn expression(&mut self) -> Option<Id> {
+    pub(super) fn expression(&mut self) -> Option<NodeId> {
         self.enter()?;
         let is_global = self.eat_two(*b"gs");
         let expression = match operators::find([self.peek(), self.peek_at(1)]) {
@@ -23,14 +23,14 @@ impl Parser<'_> {
     }
 
     /// Parses an expression that may use the template parameters of all enclosing scopes.
-    pub(super) fn constraint(&mut self) -> Option<Id> {
+    pub(super) fn constraint(&mut self) -> Option<NodeId> {
         let saved = std::mem::replace(&mut self.in_constraint, true);
         let expression = self.expression()?;
         self.in_constraint = saved;
         Some(expression)
     }
 
-    fn other_expression(&mut self, is_global: bool) -> Option<Id> {
+    fn other_expression(&mut self, is_global: bool) -> Option<NodeId> {
         if self.input.len() - self.at < 2 {
             return None;
         }
@@ -68,7 +68,7 @@ impl Parser<'_> {
     }
 
     /// `sZ <template-param> | sZ <function-param>`
-    fn size_of_pack(&mut self) -> Option<Id> {
+    fn size_of_pack(&mut self) -> Option<NodeId> {
         self.at += 2;
         if self.peek() == b'T' {
             let pack = self.template_parameter()?;
@@ -79,7 +79,7 @@ impl Parser<'_> {
     }
 
     /// `<expression>* E`
-    pub(super) fn expressions_until_end(&mut self) -> Option<List> {
+    pub(super) fn expressions_until_end(&mut self) -> Option<NodeList> {
         let from = self.stacked();
         while !self.eat(b'E') {
             let expression = self.expression()?;
@@ -88,7 +88,7 @@ impl Parser<'_> {
         Some(self.list_since(from))
     }
 
-    pub(super) fn braced_until_end(&mut self) -> Option<List> {
+    pub(super) fn braced_until_end(&mut self) -> Option<NodeList> {
         let from = self.stacked();
         while !self.eat(b'E') {
             let value = self.braced()?;
@@ -99,7 +99,7 @@ impl Parser<'_> {
 
     /// `<braced-expression> ::= <expression> | di <source-name> <braced> | dx <expression> <braced> |
     /// dX <expression> <expression> <braced>`
-    fn braced(&mut self) -> Option<Id> {
+    fn braced(&mut self) -> Option<NodeId> {
         self.enter()?;
         let node = if self.eat_two(*b"di") {
             let place = self.source_name()?;
@@ -148,7 +148,7 @@ impl Parser<'_> {
     }
 
     /// `rq <requirement>+ E | rQ <type>+ _ <requirement>+ E`
-    fn requires(&mut self) -> Option<Id> {
+    fn requires(&mut self) -> Option<NodeId> {
         let has_parameters = self.peek_at(1) == b'Q';
         self.at += 2;
         let from = self.stacked();

@@ -3,11 +3,11 @@
 //! Source: Itanium C++ ABI, 5.1.8 "Closure Types (Lambdas)".
 
 use super::Parser;
-use crate::cxx::node::{Id, Node};
+use crate::cxx::node::{Node, NodeId};
 
 impl Parser<'_> {
     /// `<unnamed-type-name> ::= Ut [<number>] _ | Ul <lambda-sig> E [<number>] _ | Ub [<number>] _`
-    pub(super) fn unnamed_type(&mut self, is_encoding: bool) -> Option<Id> {
+    pub(super) fn unnamed_type(&mut self, is_encoding: bool) -> Option<NodeId> {
         if is_encoding {
             // Template parameters refer to the innermost arguments.
             self.scratch.levels.truncate(self.reach.levels_begin);
@@ -29,7 +29,7 @@ impl Parser<'_> {
     }
 
     /// `<lambda-sig> ::= <template-param-decl>* [Q <requires>] <type>+ [Q <requires>]`, and the number of the lambda.
-    fn closure(&mut self) -> Option<Id> {
+    fn closure(&mut self) -> Option<NodeId> {
         self.enter()?;
         let level = self.levels();
         let auto_level = self.auto_level.replace(level);

@@ -3,11 +3,11 @@
 //! Source: Itanium C++ ABI, 5.1.6.1 "Literals" (`<expr-primary>`).
 
 use super::Parser;
-use crate::cxx::node::{Id, Node};
+use crate::cxx::node::{Node, NodeId};
 
 impl Parser<'_> {
     /// `<expr-primary> ::= L <type> <value> E | L <type> E | L _Z <encoding> E`
-    pub(super) fn primary(&mut self) -> Option<Id> {
+    pub(super) fn primary(&mut self) -> Option<NodeId> {
         self.expect(b'L')?;
         let letter = self.peek();
         match letter {
@@ -61,7 +61,7 @@ impl Parser<'_> {
         }
     }
 
-    fn lambda_expression(&mut self) -> Option<Id> {
+    fn lambda_expression(&mut self) -> Option<NodeId> {
         if self.peek_at(1) != b'l' {
             return None;
         }
@@ -71,7 +71,7 @@ impl Parser<'_> {
     }
 
     /// Parses a floating-point number: its bytes as hexadecimal digits, most significant first.
-    fn float(&mut self, what: u8, count: u32) -> Option<Id> {
+    fn float(&mut self, what: u8, count: u32) -> Option<NodeId> {
         self.at += 1;
         let at = self.at;
         for _ in 0..count {

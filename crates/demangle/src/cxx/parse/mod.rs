@@ -16,7 +16,7 @@ mod types;
 mod unqualified;
 mod unresolved;
 
-use crate::cxx::node::{Id, List, Node, Qualifiers, Reference, Text, Word};
+use crate::cxx::node::{NameSlice, Node, NodeId, NodeList, Qualifiers, Reference, Word};
 use crate::cxx::tree::Tree;
 
 /// Limit on the nesting of recursive productions. Including the printer, it needs less than 256 KiB of stack in
@@ -30,15 +30,15 @@ const MAX_NUMBER: usize = 1 << 24;
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     /// Nodes of incomplete lists.
-    stack: Vec<Id>,
-    substitutions: Vec<Id>,
+    stack: Vec<NodeId>,
+    substitutions: Vec<NodeId>,
     /// Lists of template arguments or parameters; `lists_used` of them are in use.
-    lists: Vec<Vec<Id>>,
+    lists: Vec<Vec<NodeId>>,
     /// The list for the template parameters of each level, from `levels_begin`; `None` for a generic lambda with `auto`
     /// parameters.
     levels: Vec<Option<usize>>,
     /// Template parameters that precede their arguments, with their numbers.
-    forwards: Vec<(Id, u32)>,
+    forwards: Vec<(NodeId, u32)>,
 }
 
 impl Scratch {
@@ -114,7 +114,7 @@ impl<'a> Parser<'a> {
     /// Parses the whole name. Returns its tree, and the offset of the compiler's suffix, which begins with a dot.
     ///
     /// Source: clones of functions: GCC's `clone_function_name`; blocks: the Block ABI of Apple, `___Z..._block_invoke`.
-    pub(crate) fn mangled_name(&mut self) -> Option<(Id, usize)> {
+    pub(crate) fn mangled_name(&mut self) -> Option<(NodeId, usize)> {
         const BLOCK: Word = &"invocation function for block in ";
         if self.eat_two(*b"_Z") || self.eat_word(b"__Z") {
             let encoding = self.encoding()?;
@@ -195,19 +195,19 @@ impl<'a> Parser<'a> {
     }
 
     /// Adds a node to the tree.
-    fn add(&mut self, node: Node) -> Id {
+    fn add(&mut self, node: Node) -> NodeId {
         self.tree.add(node)
     }
 
-    fn word(&mut self, word: Word) -> Id {
+    fn word(&mut self, word: Word) -> NodeId {
         self.tree.add(Node::Word(word))
     }
 
-    fn text(&mut self, text: Text) -> Id {
+    fn text(&mut self, text: NameSlice) -> NodeId {
         self.tree.add(Node::Text(text))
     }
 
-    fn push(&mut self, id: Id) {
+    fn push(&mut self, id: NodeId) {
         self.scratch.stack.push(id);
     }
 
@@ -216,24 +216,24 @@ impl<'a> Parser<'a> {
     }
 
     /// Moves the nodes pushed since `from` into a list.
-    fn list_since(&mut self, from: usize) -> List {
+    fn list_since(&mut self, from: usize) -> NodeList {
         self.tree.add_list(&mut self.scratch.stack, from)
     }
 
-    fn remember(&mut self, id: Id) {
+    fn remember(&mut self, id: NodeId) {
         self.scratch.substitutions.push(id);
     }
 
     /// Returns the slice of the input from `at` to here.
     #[inline]
-    fn since(&self, at: usize) -> Text {
+    fn since(&self, at: usize) -> NameSlice {
         // It fits, because the length of names is limited.
-        Text { at: at as u32, length: (self.at - at) as u32 }
+        NameSlice { at: at as u32, length: (self.at - at) as u32 }
     }
 
     /// Parses digits; empty if there are none.
     #[inline]
-    fn number(&mut self) -> Text {
+    fn number(&mut self) -> NameSlice {
         let at = self.at;
         while self.peek().is_ascii_digit() {
             self.at += 1;
@@ -242,10 +242,10 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses digits, optionally after an `n` for minus; empty if there are none.
-    fn signed_number(&mut self) -> Text {
+    fn signed_number(&mut self) -> NameSlice {
         let at = self.at;
         self.eat(b'n');
-        if self.number().length == 0 { Text::default() } else { self.since(at) }
+        if self.number().length == 0 { NameSlice::default() } else { self.since(at) }
     }
 
     /// Parses the value of the next digits; `None` without digits.
@@ -265,7 +265,7 @@ impl<'a> Parser<'a> {
 
     /// Parses a length, and that many bytes.
     #[inline]
-    fn counted(&mut self) -> Option<Text> {
+    fn counted(&mut self) -> Option<NameSlice> {
         let length = self.positive()?;
         let at = self.at;
         if length > self.input.len() - at {
@@ -276,7 +276,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Returns the bytes of a slice of the input.
-    fn bytes(&self, text: Text) -> &'a [u8] {
+    fn bytes(&self, text: NameSlice) -> &'a [u8] {
         let at = text.at as usize;
         self.input.get(at..at + text.length as usize).unwrap_or_default()
     }

@@ -3,11 +3,11 @@
 //! Source: Itanium C++ ABI, 5.1.2 "Names", 5.1.7 "Scope Encoding".
 
 use super::{NameState, Parser, Reach};
-use crate::cxx::node::{Id, Node, Reference, Text};
+use crate::cxx::node::{NameSlice, Node, NodeId, Reference};
 
 impl Parser<'_> {
     /// `<name> ::= <nested-name> | <local-name> | <unscoped-name> [<template-args>]`
-    pub(super) fn name(&mut self, state: &mut NameState) -> Option<Id> {
+    pub(super) fn name(&mut self, state: &mut NameState) -> Option<NodeId> {
         match self.peek() {
             b'N' => self.nested_name(state),
             b'Z' => self.local_name(state),
@@ -28,12 +28,12 @@ impl Parser<'_> {
     }
 
     /// Parses the name of a type, or of anything else that is not an encoding.
-    pub(super) fn plain_name(&mut self) -> Option<Id> {
+    pub(super) fn plain_name(&mut self) -> Option<NodeId> {
         self.name(&mut NameState::default())
     }
 
     /// `<unscoped-name> ::= [St] <unqualified-name> | <substitution>`. The flag is true for a substitution.
-    pub(super) fn unscoped_name(&mut self, state: &mut NameState) -> Option<(Id, bool)> {
+    pub(super) fn unscoped_name(&mut self, state: &mut NameState) -> Option<(NodeId, bool)> {
         let std = self.eat_two(*b"St").then(|| self.word(&"std"));
         let mut module = None;
         if self.peek() == b'S' {
@@ -48,7 +48,7 @@ impl Parser<'_> {
     }
 
     /// `<local-name> ::= Z <encoding> E (<name> | d [<number>] _ <name> | s) [<discriminator>]`
-    fn local_name(&mut self, state: &mut NameState) -> Option<Id> {
+    fn local_name(&mut self, state: &mut NameState) -> Option<NodeId> {
         self.at += 1;
         let encoding = self.encoding()?;
         self.expect(b'E')?;
@@ -107,7 +107,7 @@ impl Parser<'_> {
     }
 
     /// `<nested-name> ::= N [<qualifiers>] [<ref-qualifier>] <prefix>+ E`
-    fn nested_name(&mut self, state: &mut NameState) -> Option<Id> {
+    fn nested_name(&mut self, state: &mut NameState) -> Option<NodeId> {
         self.at += 1;
         match self.peek() {
             b'H' => {
@@ -126,8 +126,8 @@ impl Parser<'_> {
     }
 
     /// `<prefix>+ E`: each is in the scope of the previous ones, and can be substituted later.
-    fn prefixes(&mut self, state: &mut NameState) -> Option<Option<Id>> {
-        let mut so_far: Option<Id> = None;
+    fn prefixes(&mut self, state: &mut NameState) -> Option<Option<NodeId>> {
+        let mut so_far: Option<NodeId> = None;
         let mut end_of_last = 0;
         loop {
             let letter = self.peek();
@@ -173,7 +173,7 @@ impl Parser<'_> {
 
     /// Parses a plain identifier in its scope, which most parts of names are.
     #[inline(always)]
-    pub(super) fn identifier_in(&mut self, scope: Option<Id>) -> Option<Id> {
+    pub(super) fn identifier_in(&mut self, scope: Option<NodeId>) -> Option<NodeId> {
         let text = self.counted().filter(|text| text.length > 0)?;
         match scope {
             Some(scope) if self.peek() != b'B' && !self.is_anonymous(text) => {
@@ -183,7 +183,7 @@ impl Parser<'_> {
         }
     }
 
-    fn any_identifier_in(&mut self, scope: Option<Id>, text: Text) -> Option<Id> {
+    fn any_identifier_in(&mut self, scope: Option<NodeId>, text: NameSlice) -> Option<NodeId> {
         let mut name = self.identifier(text);
         if self.peek() == b'B' {
             name = self.tags(name)?;
@@ -205,7 +205,7 @@ impl Parser<'_> {
     }
 
     /// Parses the arguments of a template.
-    fn instance_of(&mut self, name: Id, state: &mut NameState) -> Option<Id> {
+    fn instance_of(&mut self, name: NodeId, state: &mut NameState) -> Option<NodeId> {
         let arguments = self.template_arguments(state.is_encoding)?;
         if matches!(self.tree.node(name), Node::Instance { .. }) {
             return None;
@@ -214,7 +214,7 @@ impl Parser<'_> {
         Some(self.add(Node::Instance { name, arguments }))
     }
 
-    fn prefix_substitution(&mut self) -> Option<Id> {
+    fn prefix_substitution(&mut self) -> Option<NodeId> {
         if self.eat_two(*b"St") { Some(self.word(&"std")) } else { self.substitution() }
     }
 }

@@ -3,54 +3,54 @@
 //! Source: Itanium C++ ABI, 5.1.6 "Expressions".
 
 use super::Parser;
-use crate::cxx::node::{IS_ARRAY, IS_GLOBAL, Id, List, Node};
-use crate::cxx::operators::{self, Kind, operator};
+use crate::cxx::node::{IS_ARRAY, IS_GLOBAL, Node, NodeId, NodeList};
+use crate::cxx::operators::{self, OperatorKind, operator};
 
 impl Parser<'_> {
     /// Parses the operands after the letters of an operator.
-    pub(super) fn operation(&mut self, index: u8, is_global: bool) -> Option<Id> {
+    pub(super) fn operation(&mut self, index: u8, is_global: bool) -> Option<NodeId> {
         let kind = operator(index).kind;
         let global = if is_global { IS_GLOBAL } else { 0 };
         let array = |is_array| if is_array { IS_ARRAY } else { 0 };
         let node = match kind {
-            Kind::Binary => {
+            OperatorKind::Binary => {
                 let left = self.expression()?;
                 Node::Binary { operator: index, left, right: self.expression()? }
             }
-            Kind::Prefix => Node::Prefix { operator: index, of: self.expression()? },
-            Kind::Postfix if self.eat(b'_') => {
+            OperatorKind::Prefix => Node::Prefix { operator: index, of: self.expression()? },
+            OperatorKind::Postfix if self.eat(b'_') => {
                 Node::Prefix { operator: index, of: self.expression()? }
             }
-            Kind::Postfix => Node::Postfix { operator: index, of: self.expression()? },
-            Kind::Subscript => {
+            OperatorKind::Postfix => Node::Postfix { operator: index, of: self.expression()? },
+            OperatorKind::Subscript => {
                 let of = self.expression()?;
                 Node::Subscript { of, index: self.expression()? }
             }
-            Kind::Member(_) => {
+            OperatorKind::Member(_) => {
                 let of = self.expression()?;
                 Node::Member { operator: index, of, member: self.expression()? }
             }
-            Kind::New(is_array) => self.new_expression(global | array(is_array))?,
-            Kind::Delete(is_array) => {
+            OperatorKind::New(is_array) => self.new_expression(global | array(is_array))?,
+            OperatorKind::Delete(is_array) => {
                 Node::Delete { flags: global | array(is_array), what: self.expression()? }
             }
-            Kind::Call => {
+            OperatorKind::Call => {
                 let callee = self.expression()?;
                 Node::Call { callee, arguments: self.expressions_until_end()? }
             }
-            Kind::Conversion => self.conversion()?,
-            Kind::Conditional => {
+            OperatorKind::Conversion => self.conversion()?,
+            OperatorKind::Conditional => {
                 let condition = self.expression()?;
                 let then = self.expression()?;
                 Node::Conditional { condition, then, or: self.expression()? }
             }
-            Kind::NamedCast => {
+            OperatorKind::NamedCast => {
                 let to = self.type_()?;
                 Node::Cast { operator: index, to, from: self.expression()? }
             }
-            Kind::Of(true) => Node::Of { operator: index, of: self.type_()? },
-            Kind::Of(false) => Node::Of { operator: index, of: self.expression()? },
-            Kind::NameOnly => return None,
+            OperatorKind::Of(true) => Node::Of { operator: index, of: self.type_()? },
+            OperatorKind::Of(false) => Node::Of { operator: index, of: self.expression()? },
+            OperatorKind::NameOnly => return None,
         };
         Some(self.add(node))
     }
@@ -71,7 +71,7 @@ impl Parser<'_> {
             Node::Braces { what: None, values: self.braced_until_end()? }
         } else {
             self.expect(b'E')?;
-            Node::List(List::default())
+            Node::List(NodeList::default())
         };
         let values = self.add(values);
         Some(Node::New { flags, placement, what, values })
@@ -95,7 +95,7 @@ impl Parser<'_> {
     }
 
     /// `fp… | fL <digit>…` are parameters; all others that begin with `f` are folds.
-    pub(super) fn parameter_or_fold(&mut self) -> Option<Id> {
+    pub(super) fn parameter_or_fold(&mut self) -> Option<NodeId> {
         match (self.peek_at(1), self.peek_at(2)) {
             (b'p', _) | (b'L', b'0'..=b'9') => self.function_parameter(),
             _ => self.fold(),
@@ -103,7 +103,7 @@ impl Parser<'_> {
     }
 
     /// `<function-param> ::= fpT | fp <qualifiers> [<number>] _ | fL <number> p <qualifiers> [<number>] _`
-    pub(super) fn function_parameter(&mut self) -> Option<Id> {
+    pub(super) fn function_parameter(&mut self) -> Option<NodeId> {
         if self.eat_word(b"fpT") {
             return Some(self.word(&"this"));
         }
@@ -122,7 +122,7 @@ impl Parser<'_> {
     }
 
     /// `f[lrLR] <binary operator> <expression> [<expression>]`
-    fn fold(&mut self) -> Option<Id> {
+    fn fold(&mut self) -> Option<NodeId> {
         let letter = self.peek_at(1);
         if !matches!(letter, b'l' | b'r' | b'L' | b'R') {
             return None;
@@ -132,8 +132,8 @@ impl Parser<'_> {
         self.at += 2;
         let found = operator(index);
         let is_foldable = match found.kind {
-            Kind::Binary => true,
-            Kind::Member(_) => found.name.ends_with('*'),
+            OperatorKind::Binary => true,
+            OperatorKind::Member(_) => found.name.ends_with('*'),
             _ => false,
         };
         if !is_foldable {
@@ -150,7 +150,7 @@ impl Parser<'_> {
     }
 
     /// `u <source-name> <template-arg>* E`, and `__uuidof`, which has one operand and no end.
-    pub(super) fn vendor_expression(&mut self) -> Option<Id> {
+    pub(super) fn vendor_expression(&mut self) -> Option<NodeId> {
         self.at += 1;
         let callee = self.source_name()?;
         let is_uuid = match self.tree.node(callee) {

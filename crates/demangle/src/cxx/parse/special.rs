@@ -3,11 +3,11 @@
 //! Source: Itanium C++ ABI, 5.1.4.1 "Virtual Tables and RTTI" to 5.1.4.6.
 
 use super::Parser;
-use crate::cxx::node::{Id, Node, Word};
+use crate::cxx::node::{Node, NodeId, Word};
 
 impl Parser<'_> {
     /// `<special-name>`
-    pub(super) fn special_name(&mut self) -> Option<Id> {
+    pub(super) fn special_name(&mut self) -> Option<NodeId> {
         let letters = [self.peek(), self.peek_at(1)];
         let of_type: Option<Word> = match &letters {
             b"TV" => Some(&"vtable for "),
@@ -35,9 +35,9 @@ impl Parser<'_> {
         self.other_special_name(letters)
     }
 
-    fn other_special_name(&mut self, letters: [u8; 2]) -> Option<Id> {
+    fn other_special_name(&mut self, letters: [u8; 2]) -> Option<NodeId> {
         self.at += 2;
-        let (what, of): (Word, Id) = match &letters {
+        let (what, of): (Word, NodeId) = match &letters {
             b"TA" => (&"template parameter object for ", self.template_argument()?),
             b"GR" => (&"reference temporary for ", self.temporary()?),
             b"GI" => (&"initializer for module ", self.module_name(None)??),
@@ -74,7 +74,7 @@ impl Parser<'_> {
     }
 
     /// `TC <type> <offset> _ <type>`
-    fn construction_table(&mut self) -> Option<Id> {
+    fn construction_table(&mut self) -> Option<NodeId> {
         let within = self.type_()?;
         let offset = self.signed_number();
         self.expect(b'_')?;
@@ -83,7 +83,7 @@ impl Parser<'_> {
     }
 
     /// `GR <name> [[<seq-id>] _]`
-    fn temporary(&mut self) -> Option<Id> {
+    fn temporary(&mut self) -> Option<NodeId> {
         let name = self.plain_name()?;
         let is_counted = self.sequence_number().is_some();
         (self.eat(b'_') || !is_counted).then_some(name)

@@ -4,11 +4,11 @@
 
 use super::Parser;
 use super::unqualified::abbreviation;
-use crate::cxx::node::{Id, Node};
+use crate::cxx::node::{Node, NodeId};
 
 impl Parser<'_> {
     /// `<substitution> ::= S [<seq-id>] _ | Sa | Sb | Ss | Si | So | Sd`; `St` is not one, since a name must follow it.
-    pub(super) fn substitution(&mut self) -> Option<Id> {
+    pub(super) fn substitution(&mut self) -> Option<NodeId> {
         self.expect(b'S')?;
         if let letter @ b'a'..=b'z' = self.peek() {
             let std = abbreviation(letter)?;

@@ -3,12 +3,12 @@
 //! Source: Itanium C++ ABI, 5.1.5.3 "Template Parameters" to 5.1.5.8, 5.1.8.
 
 use super::Parser;
-use crate::cxx::node::{Has, Id, Invented, List, Node, Shape};
+use crate::cxx::node::{Invented, Node, NodeId, NodeList, NodeShape, Presence};
 
 impl Parser<'_> {
     /// `<template-args> ::= I <template-arg>* [Q <requires>] E`. Template parameters after the arguments of an encoding
     /// refer to these.
-    pub(super) fn template_arguments(&mut self, is_encoding: bool) -> Option<Id> {
+    pub(super) fn template_arguments(&mut self, is_encoding: bool) -> Option<NodeId> {
         self.expect(b'I')?;
         let outer = if is_encoding { Some(self.new_outer_list()) } else { None };
         // Inside the brackets, arguments may have arguments again, regardless of the context.
@@ -49,7 +49,7 @@ impl Parser<'_> {
     }
 
     /// Returns the target of a template parameter with this argument.
-    fn target_of(&mut self, argument: Id) -> Id {
+    fn target_of(&mut self, argument: NodeId) -> NodeId {
         match self.tree.node(argument) {
             Node::DeclaredArgument(argument) => argument,
             Node::ArgumentPack(list) => {
@@ -61,12 +61,13 @@ impl Parser<'_> {
     }
 
     /// Returns the shape of a pack: a property is known if no element has it.
-    fn shape_of_pack(&self, list: List) -> Shape {
-        let of = |part: fn(Shape) -> Has| {
-            let all = self.tree.list(list).iter().all(|&id| part(self.tree.shape(id)) == Has::No);
-            if all { Has::No } else { Has::Unknown }
+    fn shape_of_pack(&self, list: NodeList) -> NodeShape {
+        let of = |part: fn(NodeShape) -> Presence| {
+            let all =
+                self.tree.list(list).iter().all(|&id| part(self.tree.shape(id)) == Presence::No);
+            if all { Presence::No } else { Presence::Unknown }
         };
-        Shape {
+        NodeShape {
             right: of(|shape| shape.right),
             array: of(|shape| shape.array),
             function: of(|shape| shape.function),
@@ -75,7 +76,7 @@ impl Parser<'_> {
 
     /// `<template-arg> ::= <type> | X <expression> E | <expr-primary> | J <template-arg>* E | LZ <encoding> E |
     /// <template-param-decl> <template-arg>`
-    pub(super) fn template_argument(&mut self) -> Option<Id> {
+    pub(super) fn template_argument(&mut self) -> Option<NodeId> {
         match self.peek() {
             b'X' => {
                 self.at += 1;
@@ -109,7 +110,7 @@ impl Parser<'_> {
     }
 
     /// `<template-param> ::= T [<number>] _ | TL <level> __ | TL <level> _ <number> _`
-    pub(super) fn template_parameter(&mut self) -> Option<Id> {
+    pub(super) fn template_parameter(&mut self) -> Option<NodeId> {
         let at = self.at;
         self.expect(b'T')?;
         let mut level = 0;
@@ -135,14 +136,14 @@ impl Parser<'_> {
         self.resolve(level, index)
     }
 
-    fn add_forward(&mut self, index: u32) -> Id {
-        let id = self.tree.add_shaped(Node::Forward { target: None }, Shape::UNKNOWN);
+    fn add_forward(&mut self, index: u32) -> NodeId {
+        let id = self.tree.add_shaped(Node::Forward { target: None }, NodeShape::UNKNOWN);
         self.scratch.forwards.push((id, index));
         id
     }
 
     /// Returns the target of a parameter; `auto` for a lambda's parameter without a list.
-    fn resolve(&mut self, level: usize, index: usize) -> Option<Id> {
+    fn resolve(&mut self, level: usize, index: usize) -> Option<NodeId> {
         let levels = self.scratch.levels.get(self.reach.levels_begin..).unwrap_or_default();
         let list = levels.get(level).copied().flatten();
         let list = list.and_then(|list| self.scratch.lists.get(list));
@@ -164,7 +165,7 @@ impl Parser<'_> {
 
     /// `<template-param-decl> ::= Ty | Tk <concept> | Tn <type> | Tt <template-param-decl>* [Q <requires>] E | Tp
     /// <template-param-decl>`. Its name is invented and added to the list.
-    pub(super) fn parameter_declaration(&mut self, list: Option<usize>) -> Option<Id> {
+    pub(super) fn parameter_declaration(&mut self, list: Option<usize>) -> Option<NodeId> {
         self.expect(b'T')?;
         let letter = self.peek();
         self.at += 1;
@@ -185,7 +186,7 @@ impl Parser<'_> {
             _ => return None,
         };
         self.leave();
-        Some(self.tree.add_shaped(declaration, Shape::RIGHT))
+        Some(self.tree.add_shaped(declaration, NodeShape::RIGHT))
     }
 
     fn template_template_parameter(&mut self, list: Option<usize>) -> Option<Node> {
@@ -211,7 +212,7 @@ impl Parser<'_> {
         Some(Node::TemplateParameter { name, parameters, requires })
     }
 
-    fn invent(&mut self, what: Invented, list: Option<usize>) -> Id {
+    fn invent(&mut self, what: Invented, list: Option<usize>) -> NodeId {
         let number = match what {
             Invented::Type => &mut self.invented[0],
             Invented::Value => &mut self.invented[1],

@@ -3,7 +3,7 @@
 //! Source: Itanium C++ ABI, 5.1.5 "Type Encodings".
 
 use super::{NameState, Parser};
-use crate::cxx::node::{Id, Node, Qualifiers, Reference, Shape, Signature, Word};
+use crate::cxx::node::{Node, NodeId, NodeShape, Qualifiers, Reference, Signature, Word};
 use crate::cxx::tree::Tree;
 
 /// Returns the builtin type for `D` and a letter, except those with a size.
@@ -26,7 +26,7 @@ fn builtin_of_two(letter: u8) -> Option<Word> {
 impl Parser<'_> {
     /// `<type>`. All but builtin types and substitutions can be substituted later.
     #[inline]
-    pub(super) fn type_(&mut self) -> Option<Id> {
+    pub(super) fn type_(&mut self) -> Option<NodeId> {
         if let Some(builtin) = Tree::builtin(self.peek()) {
             self.at += 1;
             return Some(builtin);
@@ -34,7 +34,7 @@ impl Parser<'_> {
         self.new_type()
     }
 
-    fn new_type(&mut self) -> Option<Id> {
+    fn new_type(&mut self) -> Option<NodeId> {
         self.enter()?;
         let id = match self.peek() {
             b'S' if self.peek_at(1) != b't' => {
@@ -60,7 +60,7 @@ impl Parser<'_> {
         Some(id)
     }
 
-    fn compound_type(&mut self) -> Option<Id> {
+    fn compound_type(&mut self) -> Option<NodeId> {
         let letter = self.peek();
         match letter {
             b'r' | b'V' | b'K' if self.is_qualified_function() => self.function_type(),
@@ -91,7 +91,7 @@ impl Parser<'_> {
     }
 
     /// `<template-param> [<template-args>]`
-    fn parameter_type(&mut self) -> Option<Id> {
+    fn parameter_type(&mut self) -> Option<NodeId> {
         let name = self.template_parameter()?;
         if !self.arguments_follow || self.peek() != b'I' {
             return Some(name);
@@ -101,7 +101,7 @@ impl Parser<'_> {
     }
 
     /// Parses a type that begins with a substitution. The flag is true if it has more parts.
-    fn substituted_type(&mut self) -> Option<(Id, bool)> {
+    fn substituted_type(&mut self) -> Option<(NodeId, bool)> {
         let mut name = self.substitution()?;
         let is_substitution = !matches!(self.tree.node(name), Node::Module { .. });
         if !is_substitution {
@@ -118,7 +118,7 @@ impl Parser<'_> {
     }
 
     /// Parses a type that begins with `D`. The flag is true if it can be substituted, which builtin types cannot.
-    fn type_of_d(&mut self) -> Option<(Id, bool)> {
+    fn type_of_d(&mut self) -> Option<(NodeId, bool)> {
         let letter = self.peek_at(1);
         if let Some(word) = builtin_of_two(letter) {
             self.at += 2;
@@ -145,7 +145,7 @@ impl Parser<'_> {
     }
 
     /// `DF <number> _ | DF <number> x | DF16b | DB <number or expression> _ | DU <number or expression> _`
-    fn sized_number(&mut self) -> Option<Id> {
+    fn sized_number(&mut self) -> Option<NodeId> {
         let letter = self.peek_at(1);
         self.at += 2;
         let size = if letter == b'F' || self.peek().is_ascii_digit() {
@@ -169,7 +169,7 @@ impl Parser<'_> {
     }
 
     /// `<decltype> ::= Dt <expression> E | DT <expression> E`
-    pub(super) fn decltype(&mut self) -> Option<Id> {
+    pub(super) fn decltype(&mut self) -> Option<NodeId> {
         if !self.eat_two(*b"Dt") && !self.eat_two(*b"DT") {
             return None;
         }
@@ -179,7 +179,7 @@ impl Parser<'_> {
     }
 
     /// `<vector-type> ::= Dv <number> _ (p | <type>) | Dv [<expression>] _ <type>`
-    fn vector_type(&mut self) -> Option<Id> {
+    fn vector_type(&mut self) -> Option<NodeId> {
         self.at += 2;
         let has_number = matches!(self.peek(), b'1'..=b'9');
         let size = self.dimension(has_number)?;
@@ -193,15 +193,15 @@ impl Parser<'_> {
     }
 
     /// `<array-type> ::= A [<number or expression>] _ <type>`
-    fn array_type(&mut self) -> Option<Id> {
+    fn array_type(&mut self) -> Option<NodeId> {
         self.at += 1;
         let has_number = self.peek().is_ascii_digit();
         let size = self.dimension(has_number)?;
         let of = self.type_()?;
-        Some(self.tree.add_shaped(Node::Array { of, size }, Shape::ARRAY))
+        Some(self.tree.add_shaped(Node::Array { of, size }, NodeShape::ARRAY))
     }
 
-    fn dimension(&mut self, has_number: bool) -> Option<Option<Id>> {
+    fn dimension(&mut self, has_number: bool) -> Option<Option<NodeId>> {
         let size = if has_number {
             let digits = self.number();
             Some(self.text(digits))
@@ -215,7 +215,7 @@ impl Parser<'_> {
     }
 
     /// `<pointer-to-member-type> ::= M <class type> <member type>`
-    fn member_pointer(&mut self) -> Option<Id> {
+    fn member_pointer(&mut self) -> Option<NodeId> {
         self.at += 1;
         let class = self.type_()?;
         let member = self.type_()?;
@@ -224,7 +224,7 @@ impl Parser<'_> {
     }
 
     /// `<class-enum-type> ::= [Ts | Tu | Te] <name>`
-    fn class_type(&mut self) -> Option<Id> {
+    fn class_type(&mut self) -> Option<NodeId> {
         let what: Option<Word> = if self.eat_two(*b"Ts") {
             Some(&"struct")
         } else if self.eat_two(*b"Tu") {
@@ -242,7 +242,7 @@ impl Parser<'_> {
     }
 
     /// `u <source-name> [I <type> E]`
-    fn vendor_type(&mut self) -> Option<Id> {
+    fn vendor_type(&mut self) -> Option<NodeId> {
         self.at += 1;
         let name = self.counted().filter(|name| name.length > 0)?;
         let name = self.text(name);
@@ -255,7 +255,7 @@ impl Parser<'_> {
     }
 
     /// `<qualified-type> ::= (U <source-name> [<template-args>])* [r] [V] [K] <type>`
-    fn qualified_type(&mut self) -> Option<Id> {
+    fn qualified_type(&mut self) -> Option<NodeId> {
         self.enter()?;
         let id = if self.eat(b'U') {
             self.vendor_qualified()?
@@ -273,7 +273,7 @@ impl Parser<'_> {
     }
 
     /// Parses a vendor qualifier, or an Objective-C protocol: `U <length> objcproto <source-name>`.
-    fn vendor_qualified(&mut self) -> Option<Id> {
+    fn vendor_qualified(&mut self) -> Option<NodeId> {
         const PROTOCOL: &[u8] = b"objcproto";
         let qualifier = self.counted().filter(|name| name.length > 0)?;
         if self.bytes(qualifier).starts_with(PROTOCOL) {
@@ -307,7 +307,7 @@ impl Parser<'_> {
     }
 
     /// `<function-type> ::= [<qualifiers>] [<exception-spec>] [Dx] F [Y] <type>+ [<ref-qualifier>] E`
-    fn function_type(&mut self) -> Option<Id> {
+    fn function_type(&mut self) -> Option<NodeId> {
         let qualifiers = self.qualifiers();
         let tail = self.exceptions()?;
         self.eat_two(*b"Dx");
@@ -336,11 +336,11 @@ impl Parser<'_> {
             qualifiers,
             reference,
         });
-        Some(self.tree.add_shaped(Node::FunctionType(signature), Shape::FUNCTION))
+        Some(self.tree.add_shaped(Node::FunctionType(signature), NodeShape::FUNCTION))
     }
 
     /// `<exception-spec> ::= Do | DO <expression> E | Dw <type>+ E`
-    fn exceptions(&mut self) -> Option<Option<Id>> {
+    fn exceptions(&mut self) -> Option<Option<NodeId>> {
         if self.eat_two(*b"Do") {
             return Some(Some(self.word(&"noexcept")));
         }

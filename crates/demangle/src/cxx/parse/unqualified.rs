@@ -3,8 +3,8 @@
 //! Source: Itanium C++ ABI, 5.1.2 "Names", 5.1.3 "Operator Encodings", 5.1.4 "Other Special Functions and Entities".
 
 use super::{NameState, Parser};
-use crate::cxx::node::{Id, Node, Std, Text};
-use crate::cxx::operators::{self, Kind, operator};
+use crate::cxx::node::{NameSlice, Node, NodeId, Std};
+use crate::cxx::operators::{self, OperatorKind, operator};
 
 impl Parser<'_> {
     /// `<unqualified-name> ::= [<module-name>] [F] [L] (<operator-name> | <ctor-dtor-name> | <source-name> |
@@ -12,9 +12,9 @@ impl Parser<'_> {
     pub(super) fn unqualified_name(
         &mut self,
         state: &mut NameState,
-        scope: Option<Id>,
-        module: Option<Id>,
-    ) -> Option<Id> {
+        scope: Option<NodeId>,
+        module: Option<NodeId>,
+    ) -> Option<NodeId> {
         if module.is_none() && matches!(self.peek(), b'1'..=b'9') {
             return self.identifier_in(scope);
         }
@@ -48,7 +48,7 @@ impl Parser<'_> {
     }
 
     /// `<module-name> ::= (W [P] <source-name>)+`
-    pub(super) fn module_name(&mut self, mut module: Option<Id>) -> Option<Option<Id>> {
+    pub(super) fn module_name(&mut self, mut module: Option<NodeId>) -> Option<Option<NodeId>> {
         while self.eat(b'W') {
             let partition = self.eat(b'P');
             let name = self.source_name()?;
@@ -60,24 +60,24 @@ impl Parser<'_> {
     }
 
     /// `<source-name> ::= <length> <identifier>`
-    pub(super) fn source_name(&mut self) -> Option<Id> {
+    pub(super) fn source_name(&mut self) -> Option<NodeId> {
         let text = self.counted().filter(|text| text.length > 0)?;
         Some(self.identifier(text))
     }
 
-    pub(super) fn identifier(&mut self, text: Text) -> Id {
+    pub(super) fn identifier(&mut self, text: NameSlice) -> NodeId {
         if self.is_anonymous(text) { self.word(&"(anonymous namespace)") } else { self.text(text) }
     }
 
     /// Returns true for the identifier that compilers use for unnamed namespaces.
     #[inline]
-    pub(super) fn is_anonymous(&self, text: Text) -> bool {
+    pub(super) fn is_anonymous(&self, text: NameSlice) -> bool {
         self.input.get(text.at as usize) == Some(&b'_')
             && self.bytes(text).starts_with(b"_GLOBAL__N")
     }
 
     /// `<abi-tags> ::= (B <source-name>)*`
-    pub(super) fn tags(&mut self, mut base: Id) -> Option<Id> {
+    pub(super) fn tags(&mut self, mut base: NodeId) -> Option<NodeId> {
         while self.eat(b'B') {
             let tag = self.counted().filter(|tag| tag.length > 0)?;
             let shape = self.tree.shape(base);
@@ -87,7 +87,7 @@ impl Parser<'_> {
     }
 
     /// `DC <source-name>+ E`
-    fn bindings(&mut self) -> Option<Id> {
+    fn bindings(&mut self) -> Option<NodeId> {
         self.at += 2;
         let from = self.stacked();
         loop {
@@ -102,7 +102,7 @@ impl Parser<'_> {
     }
 
     /// Returns the long form of an abbreviation, which is used in front of a constructor.
-    fn written_out(&mut self, scope: Id) -> Id {
+    fn written_out(&mut self, scope: NodeId) -> NodeId {
         match self.tree.node(scope) {
             Node::Std(std, false) => self.add(Node::Std(std, true)),
             _ => scope,
@@ -110,7 +110,7 @@ impl Parser<'_> {
     }
 
     /// `<ctor-dtor-name> ::= C[1-5] | CI[1-5] <base> | D[01245]`
-    fn constructor(&mut self, class: Id, state: &mut NameState) -> Option<Id> {
+    fn constructor(&mut self, class: NodeId, state: &mut NameState) -> Option<NodeId> {
         let is_destructor = self.peek() == b'D';
         self.at += 1;
         if is_destructor {
@@ -135,11 +135,11 @@ impl Parser<'_> {
     }
 
     /// `<operator-name> ::= <two letters> | cv <type> | li <source-name> | v <digit> <source-name>`
-    pub(super) fn operator_name(&mut self, state: &mut NameState) -> Option<Id> {
+    pub(super) fn operator_name(&mut self, state: &mut NameState) -> Option<NodeId> {
         if let Some(index) = operators::find([self.peek(), self.peek_at(1)]) {
             self.at += 2;
             let found = operator(index);
-            if found.kind == Kind::Conversion {
+            if found.kind == OperatorKind::Conversion {
                 return self.conversion_operator(state);
             }
             return found.is_function().then(|| self.word(&found.name));
@@ -157,7 +157,7 @@ impl Parser<'_> {
     }
 
     /// Parses the target type of a conversion operator. It may refer to template parameters before their arguments.
-    fn conversion_operator(&mut self, state: &mut NameState) -> Option<Id> {
+    fn conversion_operator(&mut self, state: &mut NameState) -> Option<NodeId> {
         let follow = std::mem::replace(&mut self.arguments_follow, false);
         let later = self.arguments_come_later;
         self.arguments_come_later |= state.is_encoding;

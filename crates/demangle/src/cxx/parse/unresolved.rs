@@ -3,12 +3,12 @@
 //! Source: Itanium C++ ABI, 5.1.6 "Expressions" (`<unresolved-name>`).
 
 use super::{NameState, Parser};
-use crate::cxx::node::{Id, Node};
+use crate::cxx::node::{Node, NodeId};
 
 impl Parser<'_> {
     /// `<unresolved-name> ::= [gs] <base> | sr <unresolved-type> <base> | srN <unresolved-type> <level>+ E <base> |
     /// [gs] sr <level>+ E <base>`. The caller has parsed `gs`.
-    pub(super) fn unresolved_name(&mut self, is_global: bool) -> Option<Id> {
+    pub(super) fn unresolved_name(&mut self, is_global: bool) -> Option<NodeId> {
         let scope = if self.eat_word(b"srN") {
             let mut scope = self.unresolved_type_with_arguments()?;
             while !self.eat(b'E') {
@@ -36,7 +36,7 @@ impl Parser<'_> {
         Some(self.add(Node::Nested { scope, name }))
     }
 
-    fn unresolved_type_with_arguments(&mut self) -> Option<Id> {
+    fn unresolved_type_with_arguments(&mut self) -> Option<NodeId> {
         if (self.peek(), self.peek_at(1)) == (b'S', b't') {
             // GCC encodes names of `std` here like types.
             return self.type_();
@@ -46,7 +46,7 @@ impl Parser<'_> {
     }
 
     /// `[<template-args>]` after a name.
-    fn with_arguments(&mut self, name: Id) -> Option<Id> {
+    fn with_arguments(&mut self, name: NodeId) -> Option<NodeId> {
         if self.peek() != b'I' {
             return Some(name);
         }
@@ -55,7 +55,7 @@ impl Parser<'_> {
     }
 
     /// `<unresolved-type> ::= <template-param> | <decltype> | <substitution>`
-    fn unresolved_type(&mut self) -> Option<Id> {
+    fn unresolved_type(&mut self) -> Option<NodeId> {
         let id = match self.peek() {
             b'T' => self.template_parameter()?,
             b'D' => self.decltype()?,
@@ -66,13 +66,13 @@ impl Parser<'_> {
     }
 
     /// `<simple-id> ::= <source-name> [<template-args>]`
-    fn simple_id(&mut self) -> Option<Id> {
+    fn simple_id(&mut self) -> Option<NodeId> {
         let name = self.source_name()?;
         self.with_arguments(name)
     }
 
     /// `<base-unresolved-name> ::= <simple-id> | dn <destructor-name> | [on] <operator-name> [<template-args>]`
-    fn unresolved_base(&mut self) -> Option<Id> {
+    fn unresolved_base(&mut self) -> Option<NodeId> {
         if self.peek().is_ascii_digit() {
             return self.simple_id();
         }

@@ -1,7 +1,7 @@
 //! Printing of expressions, except for operators.
 
 use super::{Printer, float};
-use crate::cxx::node::{Id, Node, Text};
+use crate::cxx::node::{NameSlice, Node, NodeId};
 use crate::cxx::operators::{Precedence, operator};
 use crate::cxx::tree::Tree;
 
@@ -23,7 +23,7 @@ impl Printer<'_> {
                 self.prefixed(".<", what);
                 self.word(" at offset ");
                 match self.tree.node(offset) {
-                    Node::Text(Text { length: 0, .. }) => self.word("0"),
+                    Node::Text(NameSlice { length: 0, .. }) => self.word("0"),
                     Node::Text(text) => self.signed(text),
                     _ => {}
                 }
@@ -126,7 +126,7 @@ impl Printer<'_> {
         }
     }
 
-    fn designated(&mut self, value: Id) {
+    fn designated(&mut self, value: NodeId) {
         let is_more = |node| matches!(node, Node::Designated { .. } | Node::DesignatedRange { .. });
         if !is_more(self.tree.node(value)) {
             self.word(" = ");
@@ -135,7 +135,7 @@ impl Printer<'_> {
     }
 
     /// `(init op ... op pack)`, `(pack op ... op init)`, or without an initial value.
-    fn fold(&mut self, index: u8, is_left: bool, pack: Id, start: Option<Id>) {
+    fn fold(&mut self, index: u8, is_left: bool, pack: NodeId, start: Option<NodeId>) {
         let symbol = operator(index).symbol();
         self.open("(");
         if !is_left || start.is_some() {
@@ -150,7 +150,7 @@ impl Printer<'_> {
         self.close(")");
     }
 
-    fn fold_operand(&mut self, start: Option<Id>, pack: Id) {
+    fn fold_operand(&mut self, start: Option<NodeId>, pack: NodeId) {
         if let Some(start) = start {
             return self.operand(start, Precedence::Cast, true);
         }
@@ -166,16 +166,16 @@ impl Printer<'_> {
     }
 
     /// Prints a number; a leading `n` is a minus.
-    fn signed(&mut self, mut value: Text) {
+    fn signed(&mut self, mut value: NameSlice) {
         if self.input.get(value.at as usize) == Some(&b'n') {
             self.word("-");
-            value = Text { at: value.at + 1, length: value.length.saturating_sub(1) };
+            value = NameSlice { at: value.at + 1, length: value.length.saturating_sub(1) };
         }
         self.text(value);
     }
 
     /// Prints an integer with the suffix of its type, or after its type if that has no suffix.
-    fn integer(&mut self, what: u8, value: Text) {
+    fn integer(&mut self, what: u8, value: NameSlice) {
         let suffix = match what {
             b'i' => Some(""),
             b'j' => Some("u"),

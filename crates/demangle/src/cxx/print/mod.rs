@@ -8,10 +8,10 @@ mod operand;
 mod template;
 mod types;
 
-use crate::cxx::node::{Has, Id, List, Node, Text};
+use crate::cxx::node::{NameSlice, Node, NodeId, NodeList, Presence};
 use crate::cxx::operators::Precedence;
-use crate::cxx::tree::{Entry, Printed, Tree};
-use crate::cxx::{Options, Parts, Spelling};
+use crate::cxx::tree::{Printed, Tree, TreeEntry};
+use crate::cxx::{DemangleOptions, NameParts, Spelling};
 
 /// Length of the longest output, in bytes.
 const MAX_OUTPUT: usize = 1 << 16;
@@ -48,7 +48,7 @@ pub(crate) struct Printer<'a> {
     /// Number of enclosing expansions.
     expansions: u32,
     /// Nodes being printed that may contain themselves.
-    active: Vec<Id>,
+    active: Vec<NodeId>,
     depth: u32,
     steps: usize,
     most_output: usize,
@@ -61,14 +61,14 @@ impl<'a> Printer<'a> {
         input: &'a [u8],
         tree: &'a mut Tree,
         out: &'a mut Vec<u8>,
-        options: Options,
+        options: DemangleOptions,
     ) -> Self {
         Self {
             input,
             tree,
             out,
-            has_arguments: options.parts == Parts::All,
-            has_parameters: options.parts == Parts::All,
+            has_arguments: options.parts == NameParts::All,
+            has_parameters: options.parts == NameParts::All,
             is_gnu: options.spelling == Spelling::Gnu,
             brackets: 1,
             pack: None,
@@ -82,14 +82,14 @@ impl<'a> Printer<'a> {
     }
 
     /// Prints a name; `None` if it exceeds a limit.
-    pub(crate) fn name(mut self, name: Id) -> Option<()> {
+    pub(crate) fn name(mut self, name: NodeId) -> Option<()> {
         self.print(name);
         (!self.is_too_large && self.out.len() <= self.most_output).then_some(())
     }
 
     /// Prints both parts of a node.
     #[inline(always)]
-    fn print(&mut self, id: Id) {
+    fn print(&mut self, id: NodeId) {
         match self.tree.entry(id).node {
             Node::Text(text) => self.text(text),
             Node::Word(word) => self.word(word),
@@ -98,7 +98,7 @@ impl<'a> Printer<'a> {
     }
 
     #[inline(never)]
-    fn print_compound(&mut self, id: Id) {
+    fn print_compound(&mut self, id: NodeId) {
         let entry = self.tree.entry(id);
         match entry.node {
             Node::Instance { name, arguments } if !entry.is_shared => {
@@ -123,7 +123,7 @@ impl<'a> Printer<'a> {
                 }
             }
             _ => {
-                let has_right = entry.shape.right != Has::No;
+                let has_right = entry.shape.right != Presence::No;
                 self.left(id);
                 if has_right {
                     self.right(id);
@@ -133,15 +133,15 @@ impl<'a> Printer<'a> {
     }
 
     #[inline]
-    fn scoped(&mut self, scope: Id, name: Text) {
+    fn scoped(&mut self, scope: NodeId, name: NameSlice) {
         self.print(scope);
         self.word("::");
         self.text(name);
     }
 
     /// Prints the part of a node before the declared name, or the whole node if it declares none.
-    fn left(&mut self, id: Id) {
-        let Entry { node, is_shared, printed, .. } = *self.tree.entry(id);
+    fn left(&mut self, id: NodeId) {
+        let TreeEntry { node, is_shared, printed, .. } = *self.tree.entry(id);
         if is_shared && self.expansions == 0 && self.pack.is_none() {
             return self.left_of_shared(id, node, printed);
         }
@@ -158,7 +158,7 @@ impl<'a> Printer<'a> {
     }
 
     /// Prints the left part of a shared node. It is copied from the output if it is equal everywhere.
-    fn left_of_shared(&mut self, id: Id, node: Node, printed: Printed) {
+    fn left_of_shared(&mut self, id: NodeId, node: Node, printed: Printed) {
         if printed.length > 0 {
             return self.copy(printed.start as usize, printed.length as usize);
         }
@@ -177,9 +177,9 @@ impl<'a> Printer<'a> {
     }
 
     /// Prints the part of a node after the declared name.
-    fn right(&mut self, id: Id) {
-        let Entry { node, shape, .. } = *self.tree.entry(id);
-        if shape.right != Has::No && self.enter() {
+    fn right(&mut self, id: NodeId) {
+        let TreeEntry { node, shape, .. } = *self.tree.entry(id);
+        if shape.right != Presence::No && self.enter() {
             self.right_of(id, node);
             self.depth -= 1;
         }
@@ -189,7 +189,7 @@ impl<'a> Printer<'a> {
     #[inline]
     fn enter(&mut self) -> bool {
         if self.depth >= MAX_DEPTH || self.steps == 0 || self.out.len() > self.most_output {
-            self.give_up();
+            self.abort();
             return false;
         }
         self.depth += 1;
@@ -199,7 +199,7 @@ impl<'a> Printer<'a> {
 
     /// Stops printing, because the name exceeds a limit.
     #[cold]
-    fn give_up(&mut self) {
+    fn abort(&mut self) {
         self.is_too_large = true;
         self.steps = 0;
     }
@@ -210,7 +210,7 @@ impl<'a> Printer<'a> {
     }
 
     #[inline]
-    fn text(&mut self, text: Text) {
+    fn text(&mut self, text: NameSlice) {
         /// Length of most identifiers, or more. This many bytes are copied by one instruction instead of a call.
         const SHORT: usize = 16;
         let (at, length) = (text.at as usize, text.length as usize);
@@ -228,7 +228,7 @@ impl<'a> Printer<'a> {
     /// Copies text that is already in the output.
     fn copy(&mut self, at: usize, length: usize) {
         if at + length > self.out.len() || self.out.len() > self.most_output {
-            return self.give_up();
+            return self.abort();
         }
         self.out.extend_from_within(at..at + length);
     }
@@ -244,21 +244,21 @@ impl<'a> Printer<'a> {
     }
 
     /// Prints a node in parentheses.
-    fn enclosed(&mut self, id: Id) {
+    fn enclosed(&mut self, id: NodeId) {
         self.open("(");
         self.print(id);
         self.close(")");
     }
 
     /// Prints an operand, in parentheses unless it binds more tightly than `than`, or equally if `or_equal`.
-    fn operand(&mut self, id: Id, than: Precedence, or_equal: bool) {
+    fn operand(&mut self, id: NodeId, than: Precedence, or_equal: bool) {
         let precedence = self.tree.node(id).precedence();
         let is_weak = if or_equal { precedence > than } else { precedence >= than };
         if is_weak { self.enclosed(id) } else { self.print(id) }
     }
 
     /// Prints nodes separated by commas. Nodes without text, such as empty packs, are omitted.
-    fn list(&mut self, list: List) {
+    fn list(&mut self, list: NodeList) {
         let mut is_first = true;
         for index in 0..list.length {
             let Some(id) = self.tree.element(list, index) else { return };
@@ -282,7 +282,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn enclosed_list(&mut self, list: List) {
+    fn enclosed_list(&mut self, list: NodeList) {
         self.open("(");
         self.list(list);
         self.close(")");
@@ -304,7 +304,7 @@ impl<'a> Printer<'a> {
     }
 
     /// Calls `inner` for a node that may contain itself, unless it is already being printed.
-    fn guarded<T>(&mut self, id: Id, inner: impl FnOnce(&mut Self) -> T) -> Option<T> {
+    fn guarded<T>(&mut self, id: NodeId, inner: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if !self.tree.has_forward {
             return Some(inner(self));
         }

@@ -1,10 +1,10 @@
 //! Printing of names.
 
 use super::Printer;
-use crate::cxx::node::{Id, Node, Std, Text};
+use crate::cxx::node::{NameSlice, Node, NodeId, Std};
 
 impl Printer<'_> {
-    pub(super) fn left_of_name(&mut self, id: Id, node: Node) {
+    pub(super) fn left_of_name(&mut self, id: NodeId, node: Node) {
         match node {
             Node::Text(text) => self.text(text),
             Node::Word(word) => self.word(word),
@@ -68,7 +68,7 @@ impl Printer<'_> {
 
     /// Prints template arguments, if they are requested.
     #[inline]
-    pub(super) fn arguments(&mut self, id: Id) {
+    pub(super) fn arguments(&mut self, id: NodeId) {
         if let Node::Arguments(list) = self.tree.node(id)
             && self.has_arguments
         {
@@ -76,7 +76,7 @@ impl Printer<'_> {
         }
     }
 
-    fn left_of_operator_name(&mut self, id: Id, node: Node) {
+    fn left_of_operator_name(&mut self, id: NodeId, node: Node) {
         match node {
             Node::ConversionOperator(to) => self.prefixed("operator ", to),
             Node::LiteralOperator(name) => self.prefixed("operator\"\" ", name),
@@ -138,7 +138,7 @@ impl Printer<'_> {
     }
 
     /// Prints the number of an unnamed entity as binutils counts: `_` is the first, `0_` the second.
-    fn counted(&mut self, count: Text, end: &str) {
+    fn counted(&mut self, count: NameSlice, end: &str) {
         let at = count.at as usize;
         let digits = self.input.get(at..at + count.length as usize).unwrap_or_default();
         let digits = std::str::from_utf8(digits).unwrap_or_default();
@@ -148,13 +148,13 @@ impl Printer<'_> {
         self.word(end);
     }
 
-    fn joined(&mut self, left: Id, between: &str, right: Id) {
+    fn joined(&mut self, left: NodeId, between: &str, right: NodeId) {
         self.print(left);
         self.word(between);
         self.print(right);
     }
 
-    pub(super) fn prefixed(&mut self, prefix: &str, id: Id) {
+    pub(super) fn prefixed(&mut self, prefix: &str, id: NodeId) {
         self.word(prefix);
         self.print(id);
     }
@@ -179,7 +179,7 @@ impl Printer<'_> {
     }
 
     /// Prints the name of a constructor, which is that of its class without scope and arguments.
-    fn base_name(&mut self, mut class: Id) {
+    fn base_name(&mut self, mut class: NodeId) {
         loop {
             class = match self.tree.node(class) {
                 Node::Text(text) | Node::Scoped { name: text, .. } => return self.text(text),

@@ -1,7 +1,7 @@
 //! Printing of operators with their operands. An operand that binds less tightly than its operator gets parentheses.
 
 use super::Printer;
-use crate::cxx::node::{IS_ARRAY, IS_GLOBAL, Id, List, Node};
+use crate::cxx::node::{IS_ARRAY, IS_GLOBAL, Node, NodeId, NodeList};
 use crate::cxx::operators::{Precedence, operator};
 
 impl Printer<'_> {
@@ -79,7 +79,7 @@ impl Printer<'_> {
         }
     }
 
-    fn binary(&mut self, symbol: &str, precedence: Precedence, left: Id, right: Id) {
+    fn binary(&mut self, symbol: &str, precedence: Precedence, left: NodeId, right: NodeId) {
         let would_end = self.brackets == 0 && (symbol == ">" || symbol == ">>");
         if would_end {
             self.open("(");
@@ -99,7 +99,7 @@ impl Printer<'_> {
         }
     }
 
-    fn new_expression(&mut self, flags: u8, placement: Id, what: Id, values: Id) {
+    fn new_expression(&mut self, flags: u8, placement: NodeId, what: NodeId, values: NodeId) {
         self.word(if flags & IS_GLOBAL != 0 { "::new" } else { "new" });
         self.word(if flags & IS_ARRAY != 0 { "[]" } else { "" });
         self.enclosed_unless_empty(placement);
@@ -110,8 +110,8 @@ impl Printer<'_> {
         }
     }
 
-    fn enclosed_unless_empty(&mut self, list: Id) {
-        if let Node::List(list @ List { length: 1.., .. }) = self.tree.node(list) {
+    fn enclosed_unless_empty(&mut self, list: NodeId) {
+        if let Node::List(list @ NodeList { length: 1.., .. }) = self.tree.node(list) {
             self.enclosed_list(list);
         }
     }

@@ -1,11 +1,11 @@
 //! Printing of template parameters and packs.
 
 use super::{Pack, Printer};
-use crate::cxx::node::{Has, Id, Invented, List, Node};
-use crate::cxx::tree::Entry;
+use crate::cxx::node::{Invented, Node, NodeId, NodeList, Presence};
+use crate::cxx::tree::TreeEntry;
 
 impl Printer<'_> {
-    pub(super) fn left_of_template(&mut self, id: Id, node: Node) {
+    pub(super) fn left_of_template(&mut self, id: NodeId, node: Node) {
         match node {
             Node::ArgumentPack(list) | Node::List(list) => self.list(list),
             Node::ParameterPack(list) => {
@@ -61,13 +61,13 @@ impl Printer<'_> {
     }
 
     /// Returns the current element of a pack. The first pack in an expansion sets the number of elements.
-    pub(super) fn element(&mut self, list: List) -> Option<Id> {
+    pub(super) fn element(&mut self, list: NodeList) -> Option<NodeId> {
         let pack = *self.pack.get_or_insert(Pack { index: 0, size: list.length });
         self.tree.element(list, pack.index)
     }
 
     /// Prints a pattern for each element of the packs in it.
-    pub(super) fn expansion(&mut self, pattern: Id) {
+    pub(super) fn expansion(&mut self, pattern: NodeId) {
         let around = self.pack.take();
         self.expansions += 1;
         let start = self.out.len();
@@ -91,7 +91,7 @@ impl Printer<'_> {
         self.pack = around;
     }
 
-    pub(super) fn right_of_template(&mut self, id: Id, node: Node) {
+    pub(super) fn right_of_template(&mut self, id: NodeId, node: Node) {
         match node {
             Node::ParameterPack(list) => {
                 if let Some(id) = self.element(list) {
@@ -115,25 +115,25 @@ impl Printer<'_> {
         }
     }
 
-    pub(super) fn has_right(&mut self, id: Id) -> bool {
+    pub(super) fn has_right(&mut self, id: NodeId) -> bool {
         self.has(id, |shape| shape.right)
     }
 
-    pub(super) fn is_array(&mut self, id: Id) -> bool {
+    pub(super) fn is_array(&mut self, id: NodeId) -> bool {
         self.has(id, |shape| shape.array)
     }
 
-    pub(super) fn is_function(&mut self, id: Id) -> bool {
+    pub(super) fn is_function(&mut self, id: NodeId) -> bool {
         self.has(id, |shape| shape.function)
     }
 
     /// Returns true if a node, or the current target of a parameter, has a property.
-    fn has(&mut self, id: Id, part: fn(crate::cxx::node::Shape) -> Has) -> bool {
-        let Entry { node, shape, .. } = *self.tree.entry(id);
+    fn has(&mut self, id: NodeId, part: fn(crate::cxx::node::NodeShape) -> Presence) -> bool {
+        let TreeEntry { node, shape, .. } = *self.tree.entry(id);
         match part(shape) {
-            Has::No => return false,
-            Has::Yes => return true,
-            Has::Unknown => {}
+            Presence::No => return false,
+            Presence::Yes => return true,
+            Presence::Unknown => {}
         }
         if !self.enter() {
             return false;
@@ -153,7 +153,7 @@ impl Printer<'_> {
     }
 
     /// Returns the current target of a parameter.
-    pub(super) fn resolved(&mut self, id: Id) -> Id {
+    pub(super) fn resolved(&mut self, id: NodeId) -> NodeId {
         match self.tree.node(id) {
             Node::ParameterPack(list) => match self.element(list) {
                 Some(element) if self.enter() => {

@@ -1,10 +1,10 @@
 //! Printing of types and functions.
 
 use super::Printer;
-use crate::cxx::node::{Id, Node, Qualifiers, Reference, Shape, Signature, Text};
+use crate::cxx::node::{NameSlice, Node, NodeId, NodeShape, Qualifiers, Reference, Signature};
 
 impl Printer<'_> {
-    pub(super) fn left_of_type(&mut self, id: Id, node: Node) {
+    pub(super) fn left_of_type(&mut self, id: NodeId, node: Node) {
         match node {
             Node::Pointer(to) => self.left_of_pointer(to),
             Node::Reference { .. } => {
@@ -24,7 +24,7 @@ impl Printer<'_> {
                 self.word(" ");
             }
             Node::Qualified { base, qualifiers } => {
-                if self.tree.shape(base) == Shape::PLAIN {
+                if self.tree.shape(base) == NodeShape::PLAIN {
                     self.print(base);
                 } else {
                     self.left(base);
@@ -89,7 +89,7 @@ impl Printer<'_> {
         }
     }
 
-    pub(super) fn right_of(&mut self, id: Id, node: Node) {
+    pub(super) fn right_of(&mut self, id: NodeId, node: Node) {
         match node {
             Node::Pointer(to) if self.is_objc_object(to).is_none() => self.right_around(to),
             Node::Reference { .. } => {
@@ -130,7 +130,7 @@ impl Printer<'_> {
     }
 
     /// Prints the return type of a function, and its name.
-    pub(super) fn left_of_function(&mut self, name: Id, signature: u32) {
+    pub(super) fn left_of_function(&mut self, name: NodeId, signature: u32) {
         let result = self.tree.signature(signature).result;
         if let Some(result) = result.filter(|_| self.has_arguments) {
             self.left(result);
@@ -167,7 +167,7 @@ impl Printer<'_> {
         }
     }
 
-    fn left_of_pointer(&mut self, to: Id) {
+    fn left_of_pointer(&mut self, to: NodeId) {
         if let Some(protocol) = self.is_objc_object(to) {
             self.word("id<");
             self.print(protocol);
@@ -177,15 +177,15 @@ impl Printer<'_> {
         self.left_around(to, "*");
     }
 
-    fn left_of_reference(&mut self, id: Id) {
+    fn left_of_reference(&mut self, id: NodeId) {
         if let Some((is_right, to)) = self.collapsed(id) {
             self.left_around(to, if is_right { "&&" } else { "&" });
         }
     }
 
     /// Prints the target of a pointer, up to the pointer's sign. Arrays and functions enclose the sign.
-    fn left_around(&mut self, to: Id, sign: &str) {
-        let is_plain = self.tree.shape(to) == Shape::PLAIN;
+    fn left_around(&mut self, to: NodeId, sign: &str) {
+        let is_plain = self.tree.shape(to) == NodeShape::PLAIN;
         if is_plain {
             self.print(to);
             return self.word(sign);
@@ -201,7 +201,7 @@ impl Printer<'_> {
         self.word(sign);
     }
 
-    fn right_around(&mut self, to: Id) {
+    fn right_around(&mut self, to: NodeId) {
         if self.is_array(to) || self.is_function(to) {
             self.word(")");
         }
@@ -209,9 +209,9 @@ impl Printer<'_> {
     }
 
     /// Returns the protocol of `id<protocol>`.
-    fn is_objc_object(&self, to: Id) -> Option<Id> {
+    fn is_objc_object(&self, to: NodeId) -> Option<NodeId> {
         let Node::Protocol { base, protocol } = self.tree.node(to) else { return None };
-        let Node::Text(Text { at, length }) = self.tree.node(base) else { return None };
+        let Node::Text(NameSlice { at, length }) = self.tree.node(base) else { return None };
         let at = at as usize;
         let name = self.input.get(at..at + length as usize);
         (name == Some(b"objc_object")).then_some(protocol)
@@ -219,11 +219,11 @@ impl Printer<'_> {
 
     /// Collapses a reference to references: the result is an rvalue reference only if all of them are. `None` for a
     /// circle.
-    fn collapsed(&mut self, id: Id) -> Option<(bool, Id)> {
+    fn collapsed(&mut self, id: NodeId) -> Option<(bool, NodeId)> {
         /// Limit on consecutive references, above the number that a name without a circle can have.
         const MANY: u32 = 1 << 10;
         let Node::Reference { mut to, mut is_right } = self.tree.node(id) else { return None };
-        if self.tree.shape(to) == Shape::PLAIN
+        if self.tree.shape(to) == NodeShape::PLAIN
             && !matches!(self.tree.node(to), Node::Reference { .. } | Node::ParameterPack(_))
         {
             return Some((is_right, to));

@@ -27,7 +27,7 @@ const DT_VERSYM: u64 = 0x6fff_fff0;
 
 /// Addresses and sizes, in bytes, of the tables of a dynamic section.
 #[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Tables {
+pub(super) struct DynamicSection {
     pub(super) symbols: Option<Svma>,
     symbol_size: Option<u64>,
     pub(super) strings: Option<Svma>,
@@ -45,7 +45,7 @@ pub(super) struct Tables {
     slots: Option<Svma>,
 }
 
-impl Tables {
+impl DynamicSection {
     /// Reads the entries up to the first `DT_NULL`. As in the loader, the last of several entries with one tag is used.
     fn read(file: &LoadedFile<'_>, dynamic: &Part) -> Self {
         let mut tables = Self::default();
@@ -107,7 +107,7 @@ impl Tables {
 
 /// Returns the tables as sections.
 pub(super) fn sections(file: &LoadedFile<'_>, dynamic: &Part) -> Vec<Section> {
-    let tables = Tables::read(file, dynamic);
+    let tables = DynamicSection::read(file, dynamic);
     let mut found: Vec<(&str, Option<Part>)> = Vec::new();
     let usual = symbols::entry_size(file) as u64;
     let word = file.word_size() as u64;

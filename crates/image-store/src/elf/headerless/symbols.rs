@@ -6,7 +6,7 @@
 
 use address::Svma;
 
-use super::dynamic::Tables;
+use super::dynamic::DynamicSection;
 use super::loaded::{LoadedFile, Part};
 use crate::elf::psabi::Supplement;
 
@@ -16,7 +16,7 @@ pub(super) const fn entry_size(file: &LoadedFile<'_>) -> usize {
 }
 
 /// Returns the symbol table, with the number of symbols from the other tables, limited by the start of the next table.
-pub(super) fn find(file: &LoadedFile<'_>, tables: &Tables) -> Option<Part> {
+pub(super) fn find(file: &LoadedFile<'_>, tables: &DynamicSection) -> Option<Part> {
     let mut part = tables.symbols(file)?;
     let count = [
         tables.hash.and_then(|hash| by_hash(file, hash)),

@@ -11,7 +11,7 @@ use address::{Arch, Svma};
 use object::elf::RelocationType;
 
 use super::relocate_raw::{
-    Header, ObjectReader, RawSection, SHF_ALLOC, SHF_COMPRESSED, SHF_EXECINSTR,
+    ObjectHeader, ObjectReader, RawSection, SHF_ALLOC, SHF_COMPRESSED, SHF_EXECINSTR,
 };
 use crate::elf::compression::inflate_section;
 use crate::elf::psabi::{Field, Supplement};
@@ -50,7 +50,7 @@ pub(crate) fn link(
 ) -> Result<Vec<u8>, ImageError> {
     let damaged = || ImageError::Relocatable { path: path.to_owned() };
     let reader = ObjectReader { bytes };
-    let header = Header::read(&reader).ok_or_else(damaged)?;
+    let header = ObjectHeader::read(&reader).ok_or_else(damaged)?;
     let mut sections = header.sections(&reader).ok_or_else(damaged)?;
     // Only 64-bit files have such a header.
     let supplement = Arch::from_elf(header.machine, Some(64)).and_then(Supplement::of);

@@ -33,7 +33,7 @@ impl ObjectReader<'_> {
 }
 
 /// Required fields of the file header.
-pub(crate) struct Header {
+pub(crate) struct ObjectHeader {
     pub(crate) machine: u16,
     section_headers: usize,
     n_sections: usize,
@@ -69,7 +69,7 @@ impl RawSection {
     }
 }
 
-impl Header {
+impl ObjectHeader {
     /// Reads the header of a relocatable file (`ET_REL`).
     pub(crate) fn read(reader: &ObjectReader<'_>) -> Option<Self> {
         const ET_REL: u16 = 1;

@@ -11,18 +11,18 @@ use crate::search::{FileCandidate, FileFindingKind};
 use crate::store::images::ImageStore;
 
 /// One search, with the files refused so far.
-pub(super) struct Search<'s> {
+pub(super) struct DebugSearch<'s> {
     pub(super) store: &'s ImageStore,
-    refused: Refused,
+    rejected: RejectedFiles,
 }
 
 /// Reasons for refusing existing files; each is a sentence that starts with the path.
 #[derive(Debug, Default)]
-pub(super) struct Refused(Vec<String>);
+pub(super) struct RejectedFiles(Vec<String>);
 
-impl<'s> Search<'s> {
+impl<'s> DebugSearch<'s> {
     pub(super) fn new(store: &'s ImageStore) -> Self {
-        Self { store, refused: Refused::default() }
+        Self { store, rejected: RejectedFiles::default() }
     }
 
     /// Opens a candidate. A file that is unreadable or not a complete ELF file is refused.
@@ -37,7 +37,7 @@ impl<'s> Search<'s> {
                         }
                         _ => error.to_string(),
                     };
-                    self.refused.0.push(why);
+                    self.rejected.0.push(why);
                 }
                 None
             }
@@ -59,24 +59,24 @@ impl<'s> Search<'s> {
 
     /// Refuses a file that opens but is not the requested one. A file that the user named for
     /// another purpose is not reported.
-    pub(super) fn refuse(&mut self, candidate: &FileCandidate, why: &str) {
+    pub(super) fn reject(&mut self, candidate: &FileCandidate, why: &str) {
         if !candidate.is_of_user() {
-            self.refuse_any(&candidate.path.display(), why);
+            self.reject_any(&candidate.path.display(), why);
         }
     }
 
     /// Refuses a statement in a file.
-    pub(super) fn refuse_any(&mut self, path: &dyn Display, why: &str) {
-        self.refused.0.push(format!("{path} {why}"));
+    pub(super) fn reject_any(&mut self, path: &dyn Display, why: &str) {
+        self.rejected.0.push(format!("{path} {why}"));
     }
 
     /// Returns the refused files.
-    pub(super) fn into_refused(self) -> Refused {
-        self.refused
+    pub(super) fn into_rejected(self) -> RejectedFiles {
+        self.rejected
     }
 }
 
-impl Refused {
+impl RejectedFiles {
     /// Reports the refused files with the part that was searched, its owner, and the names or lines that are missing.
     pub(super) fn note(&self, store: &ImageStore, part: &str, owner: &dyn Display, missing: &str) {
         for why in &self.0 {

@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use address::BuildId;
 
-use super::search::Search;
+use super::search::DebugSearch;
 use crate::elf::{Image, Section};
 use crate::search::{
-    FetchKind, FileCandidate, FileOptions, below, cached, places, split_id, user_files, with_suffix,
+    FetchKind, FileCandidate, FileOptions, below, cached, recorded_paths, split_id, user_files,
+    with_suffix,
 };
 use crate::store::images::ImageStore;
 
@@ -21,7 +22,7 @@ const MISSING: &str = "names, inlined functions or lines";
 
 /// Returns the debug file of `image`, if one exists and is proven to belong to it.
 pub(crate) fn find(image: &Image, store: &ImageStore) -> Option<Arc<Image>> {
-    let mut search = Search::new(store);
+    let mut search = DebugSearch::new(store);
     let found = by_build_id(image, &mut search)
         .or_else(|| by_link(image, &mut search))
         .or_else(|| by_path(image, &mut search))
@@ -29,7 +30,7 @@ pub(crate) fn find(image: &Image, store: &ImageStore) -> Option<Arc<Image>> {
         .or_else(|| fetched(image, &mut search));
     if found.is_none() && !has_debug_info(image) {
         let owner = image.path().display();
-        search.into_refused().note(store, "the debug file", &owner, MISSING);
+        search.into_rejected().note(store, "the debug file", &owner, MISSING);
     }
     found.map(Arc::new)
 }
@@ -41,32 +42,37 @@ pub(crate) fn find_alt(
     store: &ImageStore,
 ) -> Option<Arc<Image>> {
     let holder = debug.into_iter().chain([image]).find(|holder| states_alt(holder))?;
-    let mut search = Search::new(store);
+    let mut search = DebugSearch::new(store);
     let found = match alt_link(holder) {
         Some((name, id)) => open_alt(holder, &name, id, &mut search),
         None => {
             let why = "does not state the name and the build-id of its supplementary file";
-            search.refuse_any(&holder.path().display(), why);
+            search.reject_any(&holder.path().display(), why);
             None
         }
     };
     if found.is_none() {
         let owner = holder.path().display();
         let missing = "names or inlined functions";
-        search.into_refused().note(store, "the supplementary file", &owner, missing);
+        search.into_rejected().note(store, "the supplementary file", &owner, missing);
     }
     found.map(Arc::new)
 }
 
-fn open_alt(holder: &Image, name: &[u8], id: BuildId, search: &mut Search<'_>) -> Option<Image> {
+fn open_alt(
+    holder: &Image,
+    name: &[u8],
+    id: BuildId,
+    search: &mut DebugSearch<'_>,
+) -> Option<Image> {
     let store = search.store;
     let options = store.options();
     let path = Path::new(OsStr::from_bytes(name));
     let mut found = Vec::new();
     if path.is_absolute() {
-        found.extend(places(options, path));
+        found.extend(recorded_paths(options, path));
     } else if let Some(dir) = holder.path().parent() {
-        found.push(FileCandidate::beside(holder, options, dir.join(path)));
+        found.push(FileCandidate::sibling(holder, options, dir.join(path)));
     }
     // Debug files refer to `../../.dwz/x.debug`, relative to their installed location, which differs in a cache.
     if let Some(name) = path.file_name() {
@@ -81,7 +87,7 @@ fn open_alt(holder: &Image, name: &[u8], id: BuildId, search: &mut Search<'_>) -
     first_with_id(found, id, |alt| alt.build_id().or_else(|| sup_id(alt)), search)
 }
 
-fn by_build_id(image: &Image, search: &mut Search<'_>) -> Option<Image> {
+fn by_build_id(image: &Image, search: &mut DebugSearch<'_>) -> Option<Image> {
     let id = image.build_id()?;
     let options = search.store.options();
     // A file named by the user is tried for every image and is wrong for all but one, so it is not reported.
@@ -99,14 +105,14 @@ fn by_build_id(image: &Image, search: &mut Search<'_>) -> Option<Image> {
 /// Returns the debug file of a build-id, without its program.
 pub(crate) fn find_by_id(id: BuildId, store: &ImageStore) -> Option<Image> {
     let options = store.options();
-    let mut search = Search::new(store);
+    let mut search = DebugSearch::new(store);
     let fetched = std::iter::once_with(|| options.fetched(id, FetchKind::DebugInfo)).flatten();
     let named = user_files(options, |_| true).chain(debug_candidates(id, options));
     let named = named.chain(store.files_with_id(id));
     let found = open_by_id(named.chain(fetched.map(FileCandidate::of_user)), id, &mut search);
     if found.is_none() {
         let owner = format!("the file with build-id {id}");
-        search.into_refused().note(store, "the debug file", &owner, MISSING);
+        search.into_rejected().note(store, "the debug file", &owner, MISSING);
     }
     found
 }
@@ -123,7 +129,7 @@ fn debug_candidates(id: BuildId, options: &FileOptions) -> Vec<FileCandidate> {
 fn open_by_id(
     candidates: impl IntoIterator<Item = FileCandidate>,
     id: BuildId,
-    search: &mut Search<'_>,
+    search: &mut DebugSearch<'_>,
 ) -> Option<Image> {
     first_with_id(candidates, id, Image::build_id, search)
 }
@@ -133,18 +139,18 @@ fn first_with_id(
     candidates: impl IntoIterator<Item = FileCandidate>,
     wanted: BuildId,
     id_of: impl Fn(&Image) -> Option<BuildId>,
-    search: &mut Search<'_>,
+    search: &mut DebugSearch<'_>,
 ) -> Option<Image> {
     candidates.into_iter().find_map(|candidate| {
         let debug = search.open(&candidate)?;
         match id_of(&debug) {
             Some(found) if found.matches(&wanted) => is_debug(&debug).then_some(debug),
             Some(found) => {
-                search.refuse(&candidate, &format!("has build-id {found}, wanted was {wanted}"));
+                search.reject(&candidate, &format!("has build-id {found}, wanted was {wanted}"));
                 None
             }
             None => {
-                search.refuse(&candidate, &format!("has no build-id, wanted was {wanted}"));
+                search.reject(&candidate, &format!("has no build-id, wanted was {wanted}"));
                 None
             }
         }
@@ -161,11 +167,11 @@ fn is_debug(image: &Image) -> bool {
     })
 }
 
-fn by_link(image: &Image, search: &mut Search<'_>) -> Option<Image> {
+fn by_link(image: &Image, search: &mut DebugSearch<'_>) -> Option<Image> {
     let section = image.section(".gnu_debuglink")?;
     let Some((name, crc)) = debug_link(image, section) else {
         let why = "does not state the name and the checksum of its debug file";
-        search.refuse_any(&image.path().display(), why);
+        search.reject_any(&image.path().display(), why);
         return None;
     };
     let name = Path::new(OsStr::from_bytes(&name));
@@ -178,7 +184,7 @@ fn by_link(image: &Image, search: &mut Search<'_>) -> Option<Image> {
         FileCandidate::recorded(options.root_of_debug_dir(debug), path)
     });
     beside
-        .map(|path| FileCandidate::beside(image, options, path))
+        .map(|path| FileCandidate::sibling(image, options, path))
         .into_iter()
         .chain(below_debug)
         .chain(options.extra.named(name.file_name()))
@@ -189,7 +195,7 @@ fn by_link(image: &Image, search: &mut Search<'_>) -> Option<Image> {
             let is_it = crc32(debug.bytes()) == crc;
             if !is_it {
                 let stated = "has another checksum than the file that belongs to it states";
-                search.refuse(&candidate, stated);
+                search.reject(&candidate, stated);
             }
             is_it.then_some(debug)
         })
@@ -208,7 +214,7 @@ fn debug_link(image: &Image, section: &Section) -> Option<(Vec<u8>, u32)> {
 }
 
 /// Returns `/usr/lib/debug/PATH.debug` or `/usr/lib/debug/PATH` if the build-id matches.
-fn by_path(image: &Image, search: &mut Search<'_>) -> Option<Image> {
+fn by_path(image: &Image, search: &mut DebugSearch<'_>) -> Option<Image> {
     let id = image.build_id()?;
     let options = search.store.options();
     let path = own_dir(image.path(), options);
@@ -222,7 +228,7 @@ fn by_path(image: &Image, search: &mut Search<'_>) -> Option<Image> {
 }
 
 /// Returns a file below the user's folders, regardless of name.
-fn by_content(image: &Image, search: &mut Search<'_>) -> Option<Image> {
+fn by_content(image: &Image, search: &mut DebugSearch<'_>) -> Option<Image> {
     let id = image.build_id().filter(|_| !has_debug_info(image))?;
     let others = search.store.files_with_id(id).filter(|other| other.path != image.path());
     open_by_id(others, id, search)
@@ -233,7 +239,7 @@ fn has_debug_info(image: &Image) -> bool {
     image.section(".debug_info").is_some()
 }
 
-fn fetched(image: &Image, search: &mut Search<'_>) -> Option<Image> {
+fn fetched(image: &Image, search: &mut DebugSearch<'_>) -> Option<Image> {
     let id = image.build_id().filter(|_| !has_debug_info(image))?;
     let path = search.store.options().fetched(id, FetchKind::DebugInfo);
     open_by_id(path.map(FileCandidate::of_user), id, search)

@@ -8,16 +8,16 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::search::{Refused, Search};
+use super::search::{DebugSearch, RejectedFiles};
 use crate::elf::Image;
-use crate::search::{FileCandidate, below, places, split_id, user_files, with_suffix};
+use crate::search::{FileCandidate, below, recorded_paths, split_id, user_files, with_suffix};
 use crate::store::images::ImageStore;
 
 /// Split files of one image. They are opened at the first request and stay open as long as the image.
 #[derive(Debug, Default)]
 pub(crate) struct SplitFiles {
-    package: OnceLock<(Option<Image>, Refused)>,
-    units: OnceLock<Box<Node>>,
+    package: OnceLock<(Option<Image>, RejectedFiles)>,
+    units: OnceLock<Box<SplitFileNode>>,
     /// Hashers for the numbers of files: random, so authors of file names cannot foresee the numbers.
     hashers: [RandomState; 2],
     found: AtomicU64,
@@ -27,7 +27,7 @@ pub(crate) struct SplitFiles {
 /// A file in an append-only tree, so that references remain valid while other threads add files.
 /// Each level branches by two bits of the number, so the depth is at most 64.
 #[derive(Debug)]
-struct Node {
+struct SplitFileNode {
     number: u128,
     image: Option<Box<Image>>,
     below: [OnceLock<Box<Self>>; 4],
@@ -68,7 +68,7 @@ impl SplitFiles {
         loop {
             let node = slot.get_or_init(|| {
                 let image = self.open(owner, store, dir, name);
-                Box::new(Node { number, image, below: Default::default() })
+                Box::new(SplitFileNode { number, image, below: Default::default() })
             });
             if node.number == number {
                 return node.image.as_deref();
@@ -90,12 +90,12 @@ impl SplitFiles {
         if missing.load(Relaxed) >= allowed {
             return None;
         }
-        let (image, refused) = open_unit(owner, store, dir, name);
+        let (image, rejected) = open_unit(owner, store, dir, name);
         if image.is_none() {
-            let package = self.package.get().map(|(_, refused)| refused);
-            for refused in package.into_iter().chain([&refused]) {
+            let package = self.package.get().map(|(_, rejected)| rejected);
+            for rejected in package.into_iter().chain([&rejected]) {
                 let owner = owner.path().display();
-                refused.note(store, "the split debug information", &owner, "inlined functions");
+                rejected.note(store, "the split debug information", &owner, "inlined functions");
             }
         }
         if image.is_some() { found } else { missing }.fetch_add(1, Relaxed);
@@ -108,16 +108,18 @@ fn open_package(
     owner: &Image,
     debug: Option<&Image>,
     store: &ImageStore,
-) -> (Option<Image>, Refused) {
+) -> (Option<Image>, RejectedFiles) {
     let options = store.options();
     let wanted = with_suffix(owner.path(), ".dwp");
-    let mut found = vec![FileCandidate::beside(owner, options, wanted.clone())];
-    found.extend(
-        debug.map(|debug| FileCandidate::beside(debug, options, with_suffix(debug.path(), ".dwp"))),
-    );
+    let mut found = vec![FileCandidate::sibling(owner, options, wanted.clone())];
+    found
+        .extend(debug.map(|debug| {
+            FileCandidate::sibling(debug, options, with_suffix(debug.path(), ".dwp"))
+        }));
     // A debug file with another name can have the program's package next to it.
     let named = debug.and_then(|debug| Some(debug.path().with_file_name(wanted.file_name()?)));
-    found.extend(debug.zip(named).map(|(debug, path)| FileCandidate::beside(debug, options, path)));
+    found
+        .extend(debug.zip(named).map(|(debug, path)| FileCandidate::sibling(debug, options, path)));
     found.extend(user_files(options, |path| path.file_name() == wanted.file_name()));
     found.extend(options.extra.named(wanted.file_name()));
     for dir in &options.debug_dirs {
@@ -136,32 +138,32 @@ fn open_unit(
     store: &ImageStore,
     dir: &[u8],
     name: &[u8],
-) -> (Option<Image>, Refused) {
+) -> (Option<Image>, RejectedFiles) {
     let options = store.options();
     let name = Path::new(OsStr::from_bytes(name));
     let stated = Path::new(OsStr::from_bytes(dir)).join(name);
     let mut found: Vec<FileCandidate> =
         user_files(options, |path| path.file_name() == name.file_name()).collect();
     found.extend(options.extra.named(name.file_name()));
-    found.extend(places(options, &stated));
+    found.extend(recorded_paths(options, &stated));
     if let Some(beside) = owner.path().parent() {
         let flat = name.file_name().map(|name| beside.join(name));
         let paths = std::iter::once(beside.join(name)).chain(flat);
-        found.extend(paths.map(|path| FileCandidate::beside(owner, options, path)));
+        found.extend(paths.map(|path| FileCandidate::sibling(owner, options, path)));
     }
     open_split(&found, store)
 }
 
 /// Opens the first candidate with split units; also returns the files refused before it.
-fn open_split(candidates: &[FileCandidate], store: &ImageStore) -> (Option<Image>, Refused) {
-    let mut search = Search::new(store);
+fn open_split(candidates: &[FileCandidate], store: &ImageStore) -> (Option<Image>, RejectedFiles) {
+    let mut search = DebugSearch::new(store);
     let found = candidates.iter().find_map(|candidate| {
         let image = search.open(candidate)?;
         if image.section(".debug_info.dwo").is_some() {
             return Some(image);
         }
-        search.refuse(candidate, "has no split debug information");
+        search.reject(candidate, "has no split debug information");
         None
     });
-    (found, search.into_refused())
+    (found, search.into_rejected())
 }

@@ -3,10 +3,10 @@
 
 mod age;
 mod dump_reader;
-mod find;
-mod kept;
+mod perf_map_cache;
+mod perf_map_file;
 
 pub use age::PerfMapAge;
 pub use dump_reader::DumpReader;
-pub use find::PerfMapFile;
-pub(super) use kept::KeptPerfMaps;
+pub(super) use perf_map_cache::PerfMapCache;
+pub use perf_map_file::PerfMapFile;

@@ -6,7 +6,8 @@ use address::Svma;
 use image_store::{Image, ImageError, Section as Found, SlotValue};
 use synth::{
     ByteWriter, CfiBuilder, CfiKind, CfiOps, Cie, DynamicTables, ElfBuilder, ElfClass, Endian, Fde,
-    HashTables, Section, Segment, Symbol, SymbolPlace, eh_frame_hdr, elf_const, gnu_build_id_note,
+    HashTables, Section, Segment, Symbol, SymbolSection, eh_frame_hdr, elf_const,
+    gnu_build_id_note,
 };
 
 const TEXT: u64 = 0x1000;
@@ -17,7 +18,8 @@ const NOTE: u64 = 0x3800;
 
 /// One imported function and two defined ones.
 fn symbols() -> Vec<Symbol> {
-    let imported = Symbol { place: SymbolPlace::Undefined, ..Symbol::function("imported", 0, 0) };
+    let imported =
+        Symbol { section: SymbolSection::Undefined, ..Symbol::function("imported", 0, 0) };
     vec![imported, Symbol::function("inner", 0x1100, 0x40), Symbol::function("outer", 0x1140, 0x20)]
 }
 
@@ -115,8 +117,10 @@ fn imports_are_counted_by_the_relocations_of_the_linkage_table() {
     for elf in [ElfBuilder::x86_64(), ElfBuilder::x86()] {
         let symbol = if elf.class == ElfClass::Elf64 { 24 } else { 16 };
         let mut elf = base(elf);
-        let import =
-            |name: &str| Symbol { place: SymbolPlace::Undefined, ..Symbol::function(name, 0, 0) };
+        let import = |name: &str| Symbol {
+            section: SymbolSection::Undefined,
+            ..Symbol::function(name, 0, 0)
+        };
         let tables = DynamicTables {
             class: elf.class,
             linkage: vec![(0x3ff0, "two".to_owned())],

@@ -1,6 +1,6 @@
 //! Hints, the user's statements about memory: the layers in force in a process, and their effect on the timeline.
 
-mod laid_hints;
+mod active_hints;
 mod reported;
 
-pub(super) use laid_hints::{InForce, LaidHints, Layer};
+pub(super) use active_hints::{ActiveHints, InForce, Layer};

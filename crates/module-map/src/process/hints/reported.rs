@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use address::{BuildId, FileOffset, Pid};
 
-use super::laid_hints::{InForce, add_layers};
+use super::active_hints::{InForce, add_layers};
 use crate::module::ModuleKey;
 use crate::module::{FileIdentity, MappedKind};
 use crate::process::processes::Process;
@@ -30,7 +30,7 @@ impl Timeline {
     }
 
     /// Starts a journal of the mappings that are known besides the recorded maps.
-    pub fn keep_journal(&mut self) {
+    pub fn start_journal(&mut self) {
         self.journal.on = true;
     }
 

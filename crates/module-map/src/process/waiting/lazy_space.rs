@@ -3,9 +3,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::known_map::KnownMap;
+use super::cached_map::CachedMap;
 use super::list::MapList;
-use crate::process::infer::infer;
+use crate::process::inference::infer;
 use crate::space::{Mapping, Space};
 
 /// Maximum number of listed maps since the last built space, if it is uncertain that the space will be used.
@@ -15,7 +15,7 @@ const MOST: usize = 8192;
 /// A space that its first user builds; all others get the same one. The result does not depend on the time of building.
 #[derive(Debug)]
 pub struct LazySpace {
-    made: OnceLock<MadeSpace>,
+    made: OnceLock<BuiltSpace>,
     /// Input of the build, until it is built.
     recipe: Mutex<Option<Recipe>>,
     /// Upper bound of the maps since the last built space.
@@ -31,26 +31,26 @@ struct Recipe {
 
 /// A built space, with further results of its maps.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct MadeSpace {
+pub(crate) struct BuiltSpace {
     pub(crate) space: Arc<Space>,
     /// Code mappings that were covered by memory without a file: if that becomes code, it is the same code.
     pub(crate) covered: Vec<Mapping>,
 }
 
-impl MadeSpace {
+impl BuiltSpace {
     /// The space for changes: a shared one is copied first.
     pub(crate) fn space_mut(&mut self) -> &mut Space {
         Arc::make_mut(&mut self.space)
     }
 
     /// Adds waiting maps to the space, in record order.
-    pub(crate) fn put(&mut self, maps: &[KnownMap]) {
+    pub(crate) fn put(&mut self, maps: &[CachedMap]) {
         if maps.is_empty() {
             return;
         }
         let Self { space, covered } = self;
         let space = Arc::make_mut(space);
-        for &KnownMap { mapping, is_anonymous, .. } in maps {
+        for &CachedMap { mapping, is_anonymous, .. } in maps {
             if is_anonymous {
                 // Only executable memory yields inferences, and no other memory without a file waits.
                 // If there are hints, nothing waits.
@@ -65,7 +65,7 @@ impl MadeSpace {
 
 impl LazySpace {
     /// Wraps a built space.
-    pub(crate) fn of(made: MadeSpace) -> Self {
+    pub(crate) fn of(made: BuiltSpace) -> Self {
         Self { made: OnceLock::from(made), recipe: Mutex::new(None), n_unmade: 0 }
     }
 
@@ -80,7 +80,7 @@ impl LazySpace {
     /// Builds the space now if too many maps are listed for it. Call it if the space may never be used.
     pub(crate) fn bound(&self) {
         if self.n_unmade > MOST {
-            self.made();
+            self.built();
         }
     }
 
@@ -88,20 +88,20 @@ impl LazySpace {
     #[must_use]
     #[inline]
     pub fn space(&self) -> &Arc<Space> {
-        &self.made().space
+        &self.built().space
     }
 
     /// Returns the built space with its further results.
     #[inline]
-    pub(crate) fn made(&self) -> &MadeSpace {
+    pub(crate) fn built(&self) -> &BuiltSpace {
         self.made.get().unwrap_or_else(|| self.make_all())
     }
 
     /// Changes the space of `this`: in place if it is not shared, else on a copy.
-    pub(crate) fn change<R>(this: &mut Arc<Self>, change: impl FnOnce(&mut MadeSpace) -> R) -> R {
-        this.made();
+    pub(crate) fn change<R>(this: &mut Arc<Self>, change: impl FnOnce(&mut BuiltSpace) -> R) -> R {
+        this.built();
         let own = Arc::get_mut(this).and_then(|own| own.made.take());
-        let mut made = own.unwrap_or_else(|| this.made().clone());
+        let mut made = own.unwrap_or_else(|| this.built().clone());
         let result = change(&mut made);
         match Arc::get_mut(this) {
             Some(own) => own.made = OnceLock::from(made),
@@ -112,7 +112,7 @@ impl LazySpace {
 
     /// Builds the spaces that this one depends on, oldest first, and then this one.
     #[cold]
-    fn make_all(&self) -> &MadeSpace {
+    fn make_all(&self) -> &BuiltSpace {
         let mut unmade = Vec::new();
         let mut next = self.unmade_base();
         while let Some(base) = next {
@@ -132,10 +132,10 @@ impl LazySpace {
     }
 
     /// Builds this space; its base must be built.
-    fn make(&self) -> &MadeSpace {
+    fn make(&self) -> &BuiltSpace {
         self.made.get_or_init(|| {
             let Some(Recipe { mut base, maps }) = self.recipe().take() else {
-                return MadeSpace::default();
+                return BuiltSpace::default();
             };
             // A base without other users is reused as this space.
             let own = Arc::get_mut(&mut base).and_then(|base| base.made.take());
@@ -168,7 +168,7 @@ impl Drop for LazySpace {
 mod tests {
     use super::*;
     use address::{Avma, FileOffset, ModuleId, Pid};
-    use budget::Held;
+    use budget::HeldMemory;
 
     use super::super::list::WaitingMaps;
 
@@ -185,8 +185,8 @@ mod tests {
 
     fn maps(of: std::ops::Range<u64>) -> MapList {
         let mut maps = WaitingMaps::NONE;
-        let map = |at| KnownMap { pid: Pid(1), mapping: mapping(at), is_anonymous: false };
-        of.for_each(|at| assert!(maps.push(map(at), &Held::NOWHERE)));
+        let map = |at| CachedMap { pid: Pid(1), mapping: mapping(at), is_anonymous: false };
+        of.for_each(|at| assert!(maps.push(map(at), &HeldMemory::UNCOUNTED)));
         maps.take()
     }
 
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn spaces_are_made_when_they_are_needed_and_do_not_change_then() {
-        let empty = Arc::new(LazySpace::of(MadeSpace::default()));
+        let empty = Arc::new(LazySpace::of(BuiltSpace::default()));
         let first = LazySpace::after(empty.clone(), maps(0..2));
         let second = LazySpace::after(first.clone(), maps(2..3));
         let other = LazySpace::after(first.clone(), maps(7..8));
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn no_more_than_some_maps_are_listed() {
         let chain = || {
-            let mut space = Arc::new(LazySpace::of(MadeSpace::default()));
+            let mut space = Arc::new(LazySpace::of(BuiltSpace::default()));
             for at in 0..MOST as u64 {
                 space = LazySpace::after(space, maps(at % 50..at % 50 + 1));
                 space.bound();
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn threads_make_a_space_once() {
-        let empty = Arc::new(LazySpace::of(MadeSpace::default()));
+        let empty = Arc::new(LazySpace::of(BuiltSpace::default()));
         let first = LazySpace::after(empty, maps(0..100));
         let last = LazySpace::after(first.clone(), maps(100..200));
         let versions: Vec<u64> = std::thread::scope(|scope| {

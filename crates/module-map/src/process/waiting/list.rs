@@ -1,9 +1,9 @@
 //! Maps of a process that wait until its space is needed.
 //! Most processes of a build end without a sample, and their spaces are never needed.
 
-use budget::Held;
+use budget::HeldMemory;
 
-use super::known_map::KnownMap;
+use super::cached_map::CachedMap;
 
 /// Maximum number of maps in one list; further ones go to a new list.
 const MOST: usize = 256;
@@ -11,18 +11,18 @@ const MOST: usize = 256;
 const FIRST: usize = 32;
 
 /// Accounted bytes per waiting map.
-const WAITING: usize = size_of::<KnownMap>();
+const WAITING: usize = size_of::<CachedMap>();
 
 /// Recorded maps that are not in the space yet, in record order.
 #[derive(Debug)]
 pub(crate) struct WaitingMaps {
-    maps: Vec<KnownMap>,
-    held: Held,
+    maps: Vec<CachedMap>,
+    held: HeldMemory,
 }
 
 impl WaitingMaps {
     /// An empty list.
-    pub(crate) const NONE: Self = Self { maps: Vec::new(), held: Held::NOWHERE };
+    pub(crate) const NONE: Self = Self { maps: Vec::new(), held: HeldMemory::UNCOUNTED };
 
     #[inline]
     pub(crate) const fn is_empty(&self) -> bool {
@@ -30,7 +30,7 @@ impl WaitingMaps {
     }
 
     /// Adds a map unless the list is full. Charged to the account of `held`.
-    pub(crate) fn push(&mut self, map: KnownMap, held: &Held) -> bool {
+    pub(crate) fn push(&mut self, map: CachedMap, held: &HeldMemory) -> bool {
         self.extend(std::iter::once(map), held)
     }
 
@@ -38,8 +38,8 @@ impl WaitingMaps {
     #[inline]
     pub(crate) fn extend(
         &mut self,
-        maps: impl ExactSizeIterator<Item = KnownMap>,
-        held: &Held,
+        maps: impl ExactSizeIterator<Item = CachedMap>,
+        held: &HeldMemory,
     ) -> bool {
         let room = self.maps.capacity() - self.maps.len();
         if maps.len() > room && !self.grow(maps.len(), held) {
@@ -51,7 +51,7 @@ impl WaitingMaps {
 
     /// Increases the capacity by `more` maps, up to the maximum.
     #[cold]
-    fn grow(&mut self, more: usize, held: &Held) -> bool {
+    fn grow(&mut self, more: usize, held: &HeldMemory) -> bool {
         let needed = self.maps.len() + more;
         if needed > MOST {
             return false;
@@ -70,7 +70,7 @@ impl WaitingMaps {
     }
 
     /// The maps.
-    pub(crate) fn all(&self) -> &[KnownMap] {
+    pub(crate) fn all(&self) -> &[CachedMap] {
         &self.maps
     }
 
@@ -93,15 +93,15 @@ impl WaitingMaps {
 /// Maps to put into a space.
 #[derive(Debug)]
 pub(crate) struct MapList {
-    pub(crate) maps: Box<[KnownMap]>,
+    pub(crate) maps: Box<[CachedMap]>,
     /// Memory account of the maps, released with them.
-    _held: Held,
+    _held: HeldMemory,
 }
 
 #[cfg(test)]
 mod tests {
     use address::{Avma, FileOffset, ModuleId, Pid};
-    use budget::{Memory, MemoryUse};
+    use budget::{MemoryBudget, MemoryUse};
     use std::sync::Arc;
 
     use super::*;
@@ -109,8 +109,8 @@ mod tests {
 
     #[test]
     fn so_many_wait_and_what_they_take_is_counted() {
-        let memory = Arc::new(Memory::default());
-        let held = Held::new(&memory, MemoryUse::Processes);
+        let memory = Arc::new(MemoryBudget::default());
+        let held = HeldMemory::new(&memory, MemoryUse::Processes);
         let mapping = Mapping {
             start: Avma(0),
             end: Avma(1),
@@ -119,7 +119,7 @@ mod tests {
             executable: false,
             writable: false,
         };
-        let map = KnownMap { pid: Pid(1), mapping, is_anonymous: true };
+        let map = CachedMap { pid: Pid(1), mapping, is_anonymous: true };
         let mut maps = WaitingMaps::NONE;
         assert_eq!((0..300).filter(|_| maps.push(map, &held)).count(), 256);
         assert_eq!(memory.held(), 256 * 40);

@@ -1,10 +1,10 @@
 //! Maps that wait until a space is needed: known maps, their lists, and the spaces built from these.
 
-mod known_map;
+mod cached_map;
 mod lazy_space;
 mod list;
 
-pub use known_map::{KnownMap, KnownNames};
+pub use cached_map::{CachedMap, CachedNames};
+pub(crate) use lazy_space::BuiltSpace;
 pub use lazy_space::LazySpace;
-pub(crate) use lazy_space::MadeSpace;
 pub(crate) use list::WaitingMaps;

@@ -71,7 +71,7 @@ fn by_identifier_with_different_layouts() {
 fn different_places_are_reported() {
     let bytes = with_events([BY_ID, BY_IDENTIFIER], round(Endian::Little));
     let recording = ReadFile::read(&bytes).expect("a recording");
-    assert_eq!(list(&recording.findings), [(1, Finding::IdPlacesDiffer { event: 1 })]);
+    assert_eq!(list(&recording.findings), [(1, Finding::IdOffsetsDiffer { event: 1 })]);
 }
 
 #[test]

@@ -286,7 +286,7 @@ fn inferred(timeline: &Timeline) -> Option<FindingRow> {
 
 /// Returns the finding on memory without a file that was taken for the surrounding file.
 fn moved_before(images: &ImageStore) -> Option<FindingRow> {
-    let moved = images.moved_texts();
+    let moved = images.remapped_texts();
     let first = moved.first()?;
     Some(FindingRow {
         kind: "inferred-file".to_owned(),

@@ -3,7 +3,7 @@
 use address::{ById as _, ModuleId};
 use image_store::{Image, ImageStore, LoadError, LoadedImage};
 use module_map::{MappedKind, Module, Timeline};
-use options::{DebugInfo, DebugProof, Remedy, Spelling, Symbols};
+use options::{DebugInfo, DebugProof, Remedy, Spelling, SymbolPresence};
 use profile::{Advice, EndReason, LocationRow, ModuleLoss, Profile, StackId};
 
 use super::untried::untried;
@@ -130,7 +130,7 @@ fn remedy(
 /// Returns true if the file is inconsistent, or if a part of it could not be read.
 fn is_damaged(file: &LoadedImage) -> bool {
     let image = file.image();
-    image.has_lost_sections() || image.was_cut_short()
+    image.has_lost_sections() || image.was_truncated()
 }
 
 /// Returns the remedy if no file was used for a module; `None` if the module has none.
@@ -178,10 +178,14 @@ pub(super) fn debug_info(module: &Module, file: &LoadedImage, images: &ImageStor
         (None, None) => DebugProof::Nothing,
     };
     DebugInfo {
-        symbols: if image.exports_functions() { Symbols::Exported } else { Symbols::Stripped },
+        symbols: if image.exports_functions() {
+            SymbolPresence::Exported
+        } else {
+            SymbolPresence::Stripped
+        },
         proof,
         packaged: is_packaged(&module.path),
-        ways: untried(images.options()),
+        untried: untried(images.options()),
     }
 }
 

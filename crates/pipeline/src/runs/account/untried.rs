@@ -1,12 +1,12 @@
 //! File search options that were not given yet and may find a file.
 
 use image_store::{DEBUG_DIR, FileOptions};
-use options::Ways;
+use options::UntriedOptions;
 
 /// Returns the options that were not tried.
-pub(super) fn untried(options: &FileOptions) -> Ways {
+pub(super) fn untried(options: &FileOptions) -> UntriedOptions {
     let is_here = options.sysroots.is_empty();
-    Ways {
+    UntriedOptions {
         extra_dir: !options.extra.is_named(),
         sysroot: is_here,
         debug_dir: options.named_debug_dirs.is_empty(),

@@ -7,7 +7,7 @@ use gimli::DwForm;
 use gimli::constants as dw;
 
 use crate::bytes::{ByteCursor, NameText};
-use crate::dwarf::form::{self, Encoding, Spec, Value};
+use crate::dwarf::form::{self, Encoding, FormValue, Spec};
 
 /// A header.
 #[derive(Debug)]
@@ -134,7 +134,7 @@ impl FileTables {
 
 impl<'s> FileNames<'_, 's> {
     /// Returns path and directory of an entry. Before DWARF 5 the first one has the number 1.
-    fn entry(&self, table: &EntryTable, number: u64) -> Option<(Value<'s>, u64)> {
+    fn entry(&self, table: &EntryTable, number: u64) -> Option<(FormValue<'s>, u64)> {
         let encoding = self.tables.encoding;
         let first = u64::from(encoding.version < 5);
         table.entry(usize::try_from(number.checked_sub(first)?).ok()?, self.section, encoding)
@@ -192,10 +192,10 @@ impl EntryTable {
         index: usize,
         mut cursor: ByteCursor<'s>,
         encoding: Encoding,
-    ) -> Option<(Value<'s>, u64)> {
+    ) -> Option<(FormValue<'s>, u64)> {
         cursor.seek(*self.places.get(index)? as usize);
         if self.formats.is_empty() {
-            let path = Value::String(cursor.c_string()?);
+            let path = FormValue::String(cursor.c_string()?);
             // The path of a directory has no number after it.
             return Some((path, cursor.uleb().unwrap_or(0)));
         }
@@ -232,7 +232,7 @@ impl<'f> FilePath<'f> {
         file: u64,
         comp_dir: Option<NameText<'f>>,
         unit_name: Option<NameText<'f>>,
-        string: &mut dyn FnMut(Value<'f>) -> Option<NameText<'f>>,
+        string: &mut dyn FnMut(FormValue<'f>) -> Option<NameText<'f>>,
     ) -> Option<Self> {
         let version = names.tables.encoding.version;
         if version < 5 && file == 0 {

@@ -16,7 +16,7 @@ use crate::dwarf::ranges::is_tombstone;
 
 /// Source position of an address.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
-pub(crate) struct SourcePlace {
+pub(crate) struct SourceLocation {
     /// Index of the file in the program's header.
     pub(crate) file: u64,
     pub(crate) line: u64,
@@ -28,7 +28,7 @@ pub(crate) struct SourcePlace {
 /// The rows of addresses, and the header with its files.
 pub(crate) struct UnitLines<'s> {
     pub(crate) header: Arc<LineHeader<'s>>,
-    pub(crate) rows: Vec<SourcePlace>,
+    pub(crate) rows: Vec<SourceLocation>,
     /// True if the program could not be executed to its end.
     pub(crate) damaged: bool,
 }
@@ -167,14 +167,14 @@ struct LineRegisters {
 impl LineRegisters {
     const START: Self = Self { address: 0, file: 1, line: 1, column: 0, dead: false };
 
-    const fn row(&self) -> SourcePlace {
-        SourcePlace { file: self.file, line: self.line, column: self.column, known: true }
+    const fn row(&self) -> SourceLocation {
+        SourceLocation { file: self.file, line: self.line, column: self.column, known: true }
     }
 }
 
 struct LineMachine<'a> {
     addresses: &'a [Svma],
-    rows: Vec<SourcePlace>,
+    rows: Vec<SourceLocation>,
     /// The addresses without a row. Programs may return to the same addresses repeatedly.
     open: OpenSlots,
     registers: LineRegisters,
@@ -183,7 +183,7 @@ struct LineMachine<'a> {
     /// That address, or `u64::MAX` if there is none.
     wanted: u64,
     /// The last row of this sequence.
-    last: Option<(u64, SourcePlace)>,
+    last: Option<(u64, SourceLocation)>,
     address_size: u8,
     /// The lowest address of this sequence, if sequences are requested.
     lowest: u64,
@@ -194,7 +194,7 @@ impl<'a> LineMachine<'a> {
     fn new(addresses: &'a [Svma], address_size: u8) -> Self {
         Self {
             addresses,
-            rows: vec![SourcePlace::default(); addresses.len()],
+            rows: vec![SourceLocation::default(); addresses.len()],
             open: OpenSlots::new(addresses.len()),
             registers: LineRegisters::START,
             next: 0,
@@ -231,7 +231,7 @@ impl<'a> LineMachine<'a> {
         self.wanted = self.addresses.get(self.next).map_or(u64::MAX, |a| a.0);
     }
 
-    fn cover(&mut self, end: u64, row: SourcePlace) {
+    fn cover(&mut self, end: u64, row: SourceLocation) {
         if self.registers.dead {
             let rest = self.addresses.get(self.next..).unwrap_or_default();
             return self.go_to(self.next + rest.partition_point(|a| a.0 < end));

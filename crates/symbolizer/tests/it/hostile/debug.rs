@@ -5,10 +5,10 @@ use std::path::Path;
 use address::Svma;
 use budget::{Budget, Limit, Resource};
 use image_store::Image;
-use symbolizer::{Options, Request, SymbolFindingKind, SymbolSource};
+use symbolizer::{SymbolFindingKind, SymbolRequest, SymbolSource, SymbolizeOptions};
 use synth::{ByteWriter, ElfBuilder, Endian, Section, Segment};
 
-use crate::named::{Named, symbolize};
+use crate::interned::{Interned, symbolize};
 
 /// Address of the code, and its size.
 pub(crate) const TEXT: u64 = 0x1000;
@@ -66,29 +66,29 @@ impl Debug {
     }
 
     /// Symbolizes addresses of the code, relative to its start, within limits.
-    pub(crate) fn ask(&self, addresses: &[u64], limits: &[(Resource, u64)]) -> Named {
+    pub(crate) fn ask(&self, addresses: &[u64], limits: &[(Resource, u64)]) -> Interned {
         ask(&self.image(), addresses, limits)
     }
 }
 
 /// Symbolizes addresses of a file, in the same way.
-pub(crate) fn ask(image: &Image, addresses: &[u64], limits: &[(Resource, u64)]) -> Named {
+pub(crate) fn ask(image: &Image, addresses: &[u64], limits: &[(Resource, u64)]) -> Interned {
     let fixed = |most| Limit { base: most, per_byte: 0, most };
     let budget = limits
         .iter()
         .fold(Budget::default(), |budget, &(resource, most)| budget.with(resource, fixed(most)));
     let addresses: Vec<Svma> = addresses.iter().map(|at| Svma(TEXT + at)).collect();
-    let request = Request { source: SymbolSource::of(image), addresses: &addresses };
-    symbolize(&[request], &Options { budget, ..Options::default() })
+    let request = SymbolRequest { source: SymbolSource::of(image), addresses: &addresses };
+    symbolize(&[request], &SymbolizeOptions { budget, ..SymbolizeOptions::default() })
 }
 
 /// Returns the kinds of findings.
-pub(crate) fn kinds(named: &Named) -> Vec<SymbolFindingKind> {
+pub(crate) fn kinds(named: &Interned) -> Vec<SymbolFindingKind> {
     named.findings.iter().map(|finding| finding.kind).collect()
 }
 
 /// Returns the name of the function that is not inlined at each address.
-pub(crate) fn functions(named: &Named) -> Vec<Option<String>> {
+pub(crate) fn functions(named: &Interned) -> Vec<Option<String>> {
     let addresses = named.addresses.iter().flatten();
     addresses
         .map(|it| {

@@ -4,7 +4,7 @@ use budget::Resource;
 use symbolizer::SymbolFindingKind::OverBudget;
 
 use super::debug::{Debug, TEXT, abbrev, bytes, kinds, section};
-use crate::named::Named;
+use crate::interned::Interned;
 
 const PLACE: [(u64, u64); 2] = [(0x11, 1), (0x12, 6)];
 
@@ -53,7 +53,7 @@ fn folder() -> synth::Section {
     section(".debug_str", [vec![b'd'; 64], vec![0]].concat())
 }
 
-fn known_lines(named: &Named) -> usize {
+fn known_lines(named: &Interned) -> usize {
     named.frames.iter().filter(|frame| frame.line > 0).count()
 }
 

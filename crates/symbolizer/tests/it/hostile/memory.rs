@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use address::Svma;
-use budget::Memory;
-use symbolizer::{Options, Request, SymbolSource};
+use budget::MemoryBudget;
+use symbolizer::{SymbolRequest, SymbolSource, SymbolizeOptions};
 
 use super::debug::{Debug, TEXT, abbrev};
-use crate::named::{Named, symbolize};
+use crate::interned::{Interned, symbolize};
 
 /// A file with empty units.
 fn with_units(units: usize) -> Debug {
@@ -18,24 +18,24 @@ fn with_units(units: usize) -> Debug {
     debug
 }
 
-fn ask(debug: &Debug, memory: &Arc<Memory>) -> Named {
+fn ask(debug: &Debug, memory: &Arc<MemoryBudget>) -> Interned {
     let image = debug.image();
     let addresses = [Svma(TEXT)];
-    let request = Request { source: SymbolSource::of(&image), addresses: &addresses };
-    symbolize(&[request], &Options { memory: Some(memory), ..Options::default() })
+    let request = SymbolRequest { source: SymbolSource::of(&image), addresses: &addresses };
+    symbolize(&[request], &SymbolizeOptions { memory: Some(memory), ..SymbolizeOptions::default() })
 }
 
 #[test]
 fn units_are_counted_and_given_back() {
-    let memory = Arc::new(Memory::default());
+    let memory = Arc::new(MemoryBudget::default());
     let named = ask(&with_units(1000), &memory);
     assert_eq!((named.addresses.len(), memory.held()), (1, 0));
-    let memory = Arc::new(Memory::new(Some(64 << 10)));
+    let memory = Arc::new(MemoryBudget::new(Some(64 << 10)));
     let named = ask(&with_units(1000), &memory);
     assert_eq!((named.addresses.len(), memory.held()), (1, 0));
     let exceeded = memory.exceeded().expect("too many");
     assert_eq!(exceeded.reading, "debug information");
-    let memory = Arc::new(Memory::new(Some(64 << 10)));
+    let memory = Arc::new(MemoryBudget::new(Some(64 << 10)));
     ask(&with_units(10), &memory);
     assert_eq!(memory.exceeded(), None);
 }

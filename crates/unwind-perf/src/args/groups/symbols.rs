@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use options::{CachePlace, Demangle, NameOptions, parse_memory};
+use options::{CacheLocation, Demangle, NameOptions, parse_memory};
 
 use crate::args::values::ChoiceParser;
 

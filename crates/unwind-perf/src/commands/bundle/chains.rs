@@ -65,7 +65,7 @@ pub(super) fn rewritten(
     if findings.severity() == Some(Severity::Damage) {
         bail!("it is damaged");
     }
-    for (kind, count) in rewriter.left_out() {
+    for (kind, count) in rewriter.omitted() {
         print_note(&format!("{count} records {kind} are not in the bundle"));
     }
     Ok(Rewritten { bytes: rewriter.finish(&visited.head)?, kernel_reference })

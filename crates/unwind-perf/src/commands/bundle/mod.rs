@@ -15,7 +15,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use bundle::{Facts, JournalHost, Keep, RECORDING, Recorded, Taken, Written};
+use bundle::{
+    BundleFacts, ContentSelection, JournalAnswers, JournalHost, RECORDING, RecordedFiles, Written,
+};
 use host::{FileKind, Host, NewFile, Origin};
 use pipeline::{FileSearch, Observer, Options, search_in_bundle};
 
@@ -44,7 +46,11 @@ fn bundled(args: &BundleArgs) -> anyhow::Result<Status> {
     let observer: Arc<dyn Observer> = progress.clone();
     let (run, anonymous) = noted(input, place, &options, args, &observer)?;
 
-    let keep = if args.whole { Keep::Whole } else { Keep::Needed { whole: BTreeSet::new() } };
+    let keep = if args.whole {
+        ContentSelection::Whole
+    } else {
+        ContentSelection::Needed { whole: BTreeSet::new() }
+    };
     progress.begin("writing");
     let (written, new, is_same) = write(&run, keep, place, &observer)?;
     progress.clear();
@@ -88,9 +94,9 @@ fn noted(
 
 /// A run with a journal of its queries.
 struct Run {
-    taken: Taken,
-    facts: Facts,
-    recorded: Recorded,
+    taken: JournalAnswers,
+    facts: BundleFacts,
+    recorded: RecordedFiles,
     status: Status,
     is_private: bool,
 }
@@ -119,10 +125,10 @@ impl Run {
         if analysis.is_damaged && args.quiet {
             print_damage(&analysis);
         }
-        let recorded = Recorded::of(&analysis.profile);
+        let recorded = RecordedFiles::of(&analysis.profile);
         drop(analysis);
         let taken = journal.finish().context("cannot read the files again")?;
-        let facts = Facts {
+        let facts = BundleFacts {
             recording: input.to_owned(),
             tool: concat!("unwind-perf ", env!("CARGO_PKG_VERSION")).to_owned(),
             search: search_in_bundle(&options.files),
@@ -137,14 +143,14 @@ impl Run {
 /// Writes the bundle beside its final path, until it gives the same result or contains everything.
 fn write(
     run: &Run,
-    mut keep: Keep,
+    mut keep: ContentSelection,
     place: &Path,
     observer: &Arc<dyn Observer>,
 ) -> anyhow::Result<(Written, NewFile, bool)> {
     loop {
         let failed = || format!("cannot write {}", place.display());
         let new =
-            if run.is_private { NewFile::private_beside(place) } else { NewFile::beside(place) };
+            if run.is_private { NewFile::create_private(place) } else { NewFile::create(place) };
         let mut new = new.with_context(failed)?;
         let mut out = BufWriter::with_capacity(1 << 20, &mut new);
         let written = bundle::write(&run.taken, &run.facts, &run.recorded, &keep, &mut out);
@@ -187,12 +193,12 @@ fn check(input: &Path, options: &Options) -> anyhow::Result<()> {
 }
 
 /// Returns the parts to keep after a replay gave another result; `None` if everything was kept.
-fn more(keep: &Keep, holes: &[PathBuf]) -> Option<Keep> {
-    let Keep::Needed { whole } = keep else { return None };
+fn more(keep: &ContentSelection, holes: &[PathBuf]) -> Option<ContentSelection> {
+    let ContentSelection::Needed { whole } = keep else { return None };
     let new: Vec<_> = holes.iter().filter(|path| !whole.contains(*path)).collect();
     if new.is_empty() {
         print_note("the needed parts of the files gave another result; the bundle has all of them");
-        return Some(Keep::Whole);
+        return Some(ContentSelection::Whole);
     }
     for path in &new {
         let path = shown(&path.display().to_string());
@@ -200,7 +206,7 @@ fn more(keep: &Keep, holes: &[PathBuf]) -> Option<Keep> {
             "more of {path} is needed than was read here; the bundle has all of it"
         ));
     }
-    Some(Keep::Needed { whole: whole.iter().chain(new).cloned().collect() })
+    Some(ContentSelection::Needed { whole: whole.iter().chain(new).cloned().collect() })
 }
 
 /// Prints the size of the bundle, and which parts of it may be secret.

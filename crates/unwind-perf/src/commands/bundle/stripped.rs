@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use host::{HandedHost, Host, NewFile, Origin};
+use host::{Host, NewFile, OpenedFileHost, Origin};
 use pipeline::{Observer, Options};
 use profile::Profile;
 use rustix::fs::{Timespec, Timestamps, futimens};
@@ -40,7 +40,7 @@ impl Stripped {
         let analysis = analysis.map_err(with_argument)?;
         let bytes = rewritten(input, &analysis.profile, options, observer, None)?.bytes;
         let failed = || format!("cannot write beside {}", place.display());
-        let mut file = NewFile::beside(place).with_context(failed)?;
+        let mut file = NewFile::create(place).with_context(failed)?;
         file.write_all(&bytes).with_context(failed)?;
         // The file's time is compared with other files' times to detect changes after the recording.
         let written = analysis.written.unwrap_or_default();
@@ -50,7 +50,7 @@ impl Stripped {
         };
         futimens(&file, &Timestamps { last_access: time, last_modification: time })?;
         let opened = machine.descriptor(&file.path(), Origin::User)?;
-        let host: Arc<dyn Host> = Arc::new(HandedHost::new(machine, input, opened)?);
+        let host: Arc<dyn Host> = Arc::new(OpenedFileHost::new(machine, input, opened)?);
         Ok(Self { host, profile: analysis.profile, _file: file })
     }
 }

@@ -34,7 +34,7 @@ pub(crate) fn collect(
     layout: &Layout,
     output: &Path,
 ) -> Injected {
-    maps.timeline.keep_journal();
+    maps.timeline.start_journal();
     let mut taken = Vec::new();
     let mut build_ids = Vec::new();
     while let Some(batch) = maps.next_batch() {

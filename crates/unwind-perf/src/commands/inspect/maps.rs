@@ -70,7 +70,7 @@ fn print_space(
     let code = Code::of(&space);
     for recorded in space.mappings() {
         // Text that was moved before the recording started; the range remains the recorded one.
-        let moved = files.images.moved_text(&recorded, &space);
+        let moved = files.images.remapped_text(&recorded, &space);
         let mapping = moved.map_or(recorded, |moved| Mapping {
             start: recorded.start,
             end: recorded.end,

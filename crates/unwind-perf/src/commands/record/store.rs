@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use cache::{FileStore, Kept, StorePlace};
+use cache::{FileStore, LimitedStore, StoreResult};
 use host::Host;
 use pipeline::{Analysis, FileAtHand, recording_key};
 
@@ -45,14 +45,14 @@ pub(super) fn keep(args: &RecordArgs, analysis: &Analysis, host: &dyn Host) -> S
     }
     // Stacks need the files themselves; names need the debug files as well.
     files.append(&mut others);
-    let most = args.store_size.unwrap_or(StorePlace::USUAL_SIZE);
-    let store = StorePlace { store: place.store, most };
+    let most = args.store_size.unwrap_or(LimitedStore::DEFAULT_SIZE);
+    let store = LimitedStore { store: place.store, most };
     let folder = shown(&store.store.folder().display().to_string());
     let folder = match place.home.and_then(|home| below_home(store.store.folder(), &home)) {
         Some(below) => shown(&below),
         None => folder,
     };
-    match store.keep(host, &files) {
+    match store.add_files(host, &files) {
         Ok(kept) => line(&kept, &folder, most, &not_stored),
         Err(error) => {
             format!("stored: no file: {folder}: {error}; --buildid-dir DIR names another folder")
@@ -87,7 +87,7 @@ fn below_home(path: &Path, home: &Path) -> Option<String> {
     Some(format!("~/{}", path.strip_prefix(home).ok()?.display()))
 }
 
-fn line(kept: &Kept, folder: &str, most: u64, not_stored: &NotStored) -> String {
+fn line(kept: &StoreResult, folder: &str, most: u64, not_stored: &NotStored) -> String {
     let limit = if kept.limit < most {
         format!("{}, a tenth of the free space", size(kept.limit))
     } else {
@@ -99,8 +99,8 @@ fn line(kept: &Kept, folder: &str, most: u64, not_stored: &NotStored) -> String 
     };
     line.push_str(&format!(" (limit {limit}; --no-store keeps none)"));
     let mut left_out = Vec::new();
-    if kept.no_room > 0 {
-        left_out.push(format!("{} that the limit has no room for (--store-size)", kept.no_room));
+    if kept.over_limit > 0 {
+        left_out.push(format!("{} that the limit has no room for (--store-size)", kept.over_limit));
     }
     if not_stored.unproven > 0 {
         let unproven = not_stored.unproven;
@@ -144,14 +144,16 @@ mod tests {
 
     #[test]
     fn the_line_says_what_was_stored_and_what_not() {
-        let kept = Kept { files: 12, bytes: 34_512_345, limit: 2 << 30, ..Kept::default() };
+        let kept =
+            StoreResult { files: 12, bytes: 34_512_345, limit: 2 << 30, ..StoreResult::default() };
         let all = NotStored::default();
         assert_eq!(
             line(&kept, "~/.cache/unwind-perf/files", 2 << 30, &all),
             "stored: 12 files, 34.5 MB, in ~/.cache/unwind-perf/files (limit 2 GiB; --no-store keeps none)"
         );
         let problem = Some(std::io::Error::from_raw_os_error(28));
-        let kept = Kept { limit: 5_000_000, no_room: 1, problem, ..Kept::default() };
+        let kept =
+            StoreResult { limit: 5_000_000, over_limit: 1, problem, ..StoreResult::default() };
         let some = NotStored { unproven: 2, gone: 3 };
         assert_eq!(
             line(&kept, "/x", 2 << 30, &some),

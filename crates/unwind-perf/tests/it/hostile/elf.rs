@@ -2,7 +2,7 @@
 //! with overlapping call frame information.
 
 use synth::{
-    CfiBuilder, CfiKind, CfiOps, Cie, ElfBuilder, Endian, Fde, Section, Segment, SymbolPlace,
+    CfiBuilder, CfiKind, CfiOps, Cie, ElfBuilder, Endian, Fde, Section, Segment, SymbolSection,
     eh_frame_hdr, elf_const,
 };
 
@@ -51,7 +51,7 @@ fn sections_of_a_module_that_are_aligned_far_apart() {
         Section { flags, ..Section::new(&format!(".text.{number}"), 1, vec![0x90; 16]) }
     };
     let symbol = |number: usize| synth::Symbol {
-        place: SymbolPlace::Section(format!(".text.{number}")),
+        section: SymbolSection::Section(format!(".text.{number}")),
         ..synth::Symbol::function("f", 0, 16)
     };
     let module = ElfBuilder {
