@@ -7,17 +7,17 @@ use budget::Memory;
 use cache::{Cache, Key, RuleRows};
 use image_store::Image;
 use rayon::prelude::*;
-use unwinder::{KeptRules, NewRules, RULES, RuleBytes, RuleStore, RuleTable};
+use unwinder::{NewRules, RULES_VERSION, RuleBytes, RuleStore, RuleTable, StoredRules};
 
 /// Returns the cached rules for one run.
-pub(crate) fn stored_rules(cache: &Arc<Cache>, memory: &Arc<Memory>) -> KeptRules {
-    KeptRules::new(Box::new(Stored(Arc::clone(cache))), memory)
+pub(crate) fn stored_rules(cache: &Arc<Cache>, memory: &Arc<Memory>) -> StoredRules {
+    StoredRules::new(Box::new(Stored(Arc::clone(cache))), memory)
 }
 
 /// Stores the new rules of a run. A file that was truncated meanwhile has no key, so its rules are not stored.
-pub(crate) fn keep_rules(rules: &KeptRules, cache: &Cache) {
+pub(crate) fn keep_rules(rules: &StoredRules, cache: &Cache) {
     rules.take_new().into_par_iter().for_each(|NewRules { file, rules }| {
-        if let Some(key) = Key::of_rules(file.image(), RULES) {
+        if let Some(key) = Key::of_rules(file.image(), RULES_VERSION) {
             let rules = rules.into_iter().map(|(svma, RuleBytes(rule))| (svma.0, rule));
             let fits = |old: &RuleRows| table_of(file.image(), old.clone()).is_some();
             cache.keep_rules(&key, &rules.collect::<Vec<_>>(), fits);
@@ -38,7 +38,7 @@ struct Stored(Arc<Cache>);
 
 impl RuleStore for Stored {
     fn rules(&self, image: &Image) -> Option<RuleTable> {
-        let key = Key::of_rules(image, RULES)?;
+        let key = Key::of_rules(image, RULES_VERSION)?;
         let table = self.0.rules(&key).and_then(|rows| table_of(image, rows));
         Some(table.unwrap_or_default())
     }

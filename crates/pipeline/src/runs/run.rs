@@ -11,7 +11,7 @@ use module_map::Timeline;
 use options::Options;
 use perf_data::{Head, RecordCounts, ScanAhead, SessionOptions};
 use replay::{ReplayObserver, ReplayOptions, Replayer, Thread, has_switches};
-use unwinder::{Engine, KeptRules};
+use unwinder::{Engine, StoredRules};
 
 use super::events::filter;
 use super::input::{DonePages, sample_times};
@@ -36,7 +36,7 @@ pub(crate) struct Run<'a> {
     /// Releases the pages of a plain file.
     pages: Option<DonePages>,
     /// The unwind rules of earlier runs.
-    rules: Option<Arc<KeptRules>>,
+    rules: Option<Arc<StoredRules>>,
 }
 
 /// Facts about a recording from its file.

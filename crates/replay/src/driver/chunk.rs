@@ -9,7 +9,7 @@ use image_store::ImageStore;
 use perf_data::Batch;
 use profile::FindingRow;
 use rayon::prelude::*;
-use unwinder::{Engine, KeptRules, Walker, WorkerCache};
+use unwinder::{Engine, StoredRules, Walker, WorkerCache};
 
 use crate::driver::replayer::{Join, ReplayObserver, ReplayOptions};
 use crate::plan::planner::{Plan, Planned};
@@ -43,7 +43,7 @@ impl PlannedChunk {
     pub(crate) fn walk(
         self,
         engine: &Engine,
-        kept: Option<&KeptRules>,
+        kept: Option<&StoredRules>,
         images: &ImageStore,
         options: &ReplayOptions,
         idle: &Idle,
@@ -60,7 +60,7 @@ impl PlannedChunk {
             }
             let cache = idle.take().unwrap_or_default();
             let mut walker = Walker::with_cache(cache, engine, images, options.max_frames);
-            walker.keep_rules(kept);
+            walker.use_stored_rules(kept);
             let mut result =
                 walk_slice(&batch, slice, &spaces, &mut walker, options.join != Join::Off);
             result.held = held.another(result.heap_bytes() as u64);

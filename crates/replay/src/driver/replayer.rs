@@ -9,7 +9,7 @@ use image_store::ImageStore;
 use module_map::{Module, Timeline};
 use perf_data::{Batch, Head};
 use profile::{FindingRow, Profile};
-use unwinder::{Engine, KeptRules};
+use unwinder::{Engine, StoredRules};
 
 use crate::driver::chunk::{CHUNK, Idle, PlannedChunk, WalkedChunk};
 use crate::driver::merge::Merged;
@@ -122,7 +122,7 @@ pub struct Replayer<'r> {
     images: &'r ImageStore,
     options: &'r ReplayOptions,
     engine: Arc<Engine>,
-    kept: Option<Arc<KeptRules>>,
+    kept: Option<Arc<StoredRules>>,
     idle: Idle,
     pub(crate) planner: Planner<'r>,
     pub(crate) merged: Merged,
@@ -199,7 +199,7 @@ impl<'r> Replayer<'r> {
 
     /// Takes unwind rules from `kept` if it has them, and records new ones there.
     #[must_use]
-    pub fn keeping(self, kept: Option<Arc<KeptRules>>) -> Self {
+    pub fn keeping(self, kept: Option<Arc<StoredRules>>) -> Self {
         Self { kept, ..self }
     }
 

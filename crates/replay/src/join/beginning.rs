@@ -9,7 +9,7 @@
 //! Constructors run below `_start` without `main`, and so do functions at exit: only the outermost frame is proven.
 
 use address::{ById as _, Svma};
-use unwinder::{Arch, Place};
+use unwinder::{Arch, CodeLocation};
 
 use crate::join::functions::Code;
 use crate::join::seen::Seen;
@@ -18,7 +18,7 @@ use crate::join::seen::Seen;
 const MOST_FRAMES: usize = 64;
 
 /// Returns the outermost frame of a truncated chain if the frames of the chain prove it.
-pub(super) fn beginning(seen: &Seen<'_>, code: Code<'_>) -> Option<Place> {
+pub(super) fn beginning(seen: &Seen<'_>, code: Code<'_>) -> Option<CodeLocation> {
     let mut last = None;
     let is_first_stack = is_first_stack(seen);
     for frame in seen.frames.iter().rev().take(MOST_FRAMES) {
@@ -35,7 +35,7 @@ pub(super) fn beginning(seen: &Seen<'_>, code: Code<'_>) -> Option<Place> {
         let is_it = is_first_stack && on_first_stack(frame.sp);
         let begins = code.engine.stack_begins(file, Svma(frame.place.relative), is_it);
         if let Some(Svma(relative)) = begins {
-            return Some(Place { relative, ..frame.place });
+            return Some(CodeLocation { relative, ..frame.place });
         }
     }
     None

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use unwinder::{Place, Saved};
+use unwinder::{CodeLocation, Saved};
 
 /// An active call: a function's frame and its return location.
 #[derive(Clone, Copy, Debug)]
@@ -10,9 +10,9 @@ pub(crate) struct Call {
     /// CFA of the callee. The slot of the return address is below it.
     pub(crate) cfa: u64,
     /// Last observed location in the callee.
-    pub(crate) callee: Place,
+    pub(crate) callee: CodeLocation,
     /// Location of the call in the caller.
-    pub(crate) caller: Place,
+    pub(crate) caller: CodeLocation,
     /// Caller's registers that the callee saved.
     pub(crate) saved: Saved,
     /// Evidence that the caller's frame is the callee frame of the next outer call.

@@ -1,6 +1,6 @@
 //! Comparison of a sample with the remembered calls of its stack: the equal ones, and the evidence.
 
-use unwinder::Place;
+use unwinder::CodeLocation;
 
 use crate::join::call::{Call, Link};
 use crate::join::memory::Sight;
@@ -85,7 +85,7 @@ impl Comparison {
                 false => Link::SameFrame,
             });
         }
-        let last = sight.seen.frames.last().map_or(Place::NOWHERE, |frame| frame.place);
+        let last = sight.seen.frames.last().map_or(CodeLocation::NOWHERE, |frame| frame.place);
         let same = sight.functions.same(&call.callee, &last, sight.code);
         if same { Link::SamePlace } else { Link::OtherFunction }
     }

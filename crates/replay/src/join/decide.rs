@@ -1,6 +1,6 @@
 //! Decision on the callers of a truncated chain, from the samples before it and after it.
 
-use unwinder::Place;
+use unwinder::CodeLocation;
 
 use crate::join::beginning::beginning;
 use crate::join::call::{Call, Link};
@@ -48,7 +48,7 @@ impl CutChain {
         &self,
         [mut past, mut future]: [View<'a>; 2],
         lists: &mut Lists<'a>,
-        places: &mut Vec<Place>,
+        places: &mut Vec<CodeLocation>,
     ) -> Option<Repaired> {
         past.doubt(&future);
         future.doubt(&past);
@@ -64,7 +64,7 @@ impl CutChain {
         &self,
         views: [View<'a>; 2],
         lists: &mut Lists<'a>,
-        places: &mut Vec<Place>,
+        places: &mut Vec<CodeLocation>,
         seen: &Seen<'_>,
         code: Code<'_>,
     ) -> Option<Repaired> {
@@ -83,7 +83,7 @@ impl CutChain {
         [past, future]: [View<'a>; 2],
         lists: &mut Lists<'a>,
         repaired: &mut Repaired,
-        places: &mut Vec<Place>,
+        places: &mut Vec<CodeLocation>,
     ) {
         let first = places.len();
         let (mut before, mut after) = (past, future);

@@ -7,7 +7,7 @@ use module_map::Module;
 use std::hash::BuildHasher;
 use std::num::NonZeroU32;
 use std::sync::Arc;
-use unwinder::{Engine, Place};
+use unwinder::{CodeLocation, Engine};
 
 /// Cached starts and FDEs of functions.
 #[derive(Debug, Default)]
@@ -39,7 +39,12 @@ pub(crate) struct Code<'a> {
 
 impl Functions {
     /// Returns true if both are in the same function of the same module, with the same bias.
-    pub(crate) fn same(&mut self, one: &Place, other: &Place, code: Code<'_>) -> bool {
+    pub(crate) fn same(
+        &mut self,
+        one: &CodeLocation,
+        other: &CodeLocation,
+        code: Code<'_>,
+    ) -> bool {
         if one == other {
             return true;
         }
@@ -51,8 +56,8 @@ impl Functions {
     }
 
     /// Returns the FDE of the function from the file's lookup table, without reading the FDE itself.
-    fn description(&mut self, place: &Place, code: Code<'_>) -> Option<NonZeroU32> {
-        let Place { relative, module: Some(module), .. } = *place else { return None };
+    fn description(&mut self, place: &CodeLocation, code: Code<'_>) -> Option<NonZeroU32> {
+        let CodeLocation { relative, module: Some(module), .. } = *place else { return None };
         let Self { descriptions, hasher, .. } = self;
         let hash = |module: ModuleId, relative: u64| hasher.hash_one((module, relative));
         let hash_of = |known: &Described| hash(known.module, known.relative);
@@ -73,7 +78,7 @@ impl Functions {
     }
 
     /// Returns the start of the function, relative to its module.
-    pub(crate) fn start(&mut self, place: &Place, code: Code<'_>) -> Option<u64> {
+    pub(crate) fn start(&mut self, place: &CodeLocation, code: Code<'_>) -> Option<u64> {
         let module = place.module?;
         if self.starts.len() == ADDRESSES {
             self.starts.clear();

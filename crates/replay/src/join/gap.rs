@@ -1,7 +1,7 @@
 //! Calls outside of a gap: active before and after a sample,
 //! while the calls between them and its own frames are unknown.
 
-use unwinder::Place;
+use unwinder::CodeLocation;
 
 use crate::join::call::{Call, Link};
 use crate::join::seen::AROUND;
@@ -71,7 +71,7 @@ impl<'v, 'a> Behind<'v, 'a> {
     }
 
     /// Returns the locations of the calls, innermost first.
-    pub(super) fn callers(self) -> impl Iterator<Item = Place> {
+    pub(super) fn callers(self) -> impl Iterator<Item = CodeLocation> {
         (0..self.len()).rev().filter_map(move |depth| Some(self.get(depth)?.caller))
     }
 }

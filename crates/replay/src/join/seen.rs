@@ -1,6 +1,6 @@
 //! Frames of a thread's stack that the walk of one sample observed.
 
-use unwinder::{Place, Saved};
+use unwinder::{CodeLocation, Saved};
 
 /// A thread of a process image.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -17,7 +17,7 @@ pub(crate) struct Stack {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct SeenFrame {
     /// Location in the code.
-    pub(crate) place: Place,
+    pub(crate) place: CodeLocation,
     /// Stack pointer in the frame, equal to the CFA of its callee.
     pub(crate) sp: u64,
     /// Caller's registers that it saved.

@@ -2,7 +2,7 @@
 //! The code that they start can differ in truncated samples: a thread runs several jobs, and coroutines reuse a stack.
 
 use address::Svma;
-use unwinder::{CallTarget, Place, call_target, longest_call};
+use unwinder::{CallTarget, CodeLocation, call_target, longest_call};
 
 use crate::join::call::Call;
 use crate::join::functions::Code;
@@ -136,7 +136,7 @@ impl Starts {
 /// Returns the number of outermost calls that only start the actual code:
 /// those from `_start` to `main`, or those of `clone` and of its callee.
 /// `None` if the root is neither a process's nor a thread's.
-fn most_calls(root: &Place, code: Code<'_>) -> Option<usize> {
+fn most_calls(root: &CodeLocation, code: Code<'_>) -> Option<usize> {
     /// Maximum distance of a process's first code from its entry point, in bytes.
     const ENTRY: u64 = 0x80;
     const OF_PROCESS: usize = 4;

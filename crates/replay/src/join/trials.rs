@@ -2,7 +2,7 @@
 
 use address::ModuleId;
 use hashbrown::HashMap;
-use unwinder::Place;
+use unwinder::CodeLocation;
 
 use crate::join::call::{Call, Link};
 
@@ -63,7 +63,7 @@ impl Trials {
 
     /// Records the trials of a call that returns to `caller`, with samples before and after that show it.
     /// `right` samples in between showed the call, `wrong` ones did not.
-    pub(crate) fn note_lasting(&mut self, caller: &Place, right: u32, wrong: u32) {
+    pub(crate) fn note_lasting(&mut self, caller: &CodeLocation, right: u32, wrong: u32) {
         if let Some(module) = caller.module {
             let key = (Link::Gap, module, caller.relative);
             self.sites.entry(key).or_default().add(Outcomes { right, wrong });

@@ -6,7 +6,7 @@
 
 use std::num::NonZeroU64;
 
-use unwinder::{Place, Saved};
+use unwinder::{CodeLocation, Saved};
 
 /// Recent calls by slot, and counts of repeated registers by return location.
 /// Both tables have a fixed size; a colliding entry replaces the older one.
@@ -61,7 +61,7 @@ impl Variety {
 
     /// Records a new call or the replacement of one:
     /// index of the stack, CFA, return location, and registers that the callee saved.
-    pub(super) fn note(&mut self, stack: u32, cfa: u64, caller: &Place, saved: Saved) {
+    pub(super) fn note(&mut self, stack: u32, cfa: u64, caller: &CodeLocation, saved: Saved) {
         if !saved.proves(saved) {
             return;
         }
@@ -97,7 +97,7 @@ impl Variety {
 
 impl Site {
     /// The site of a lookup address.
-    pub(super) fn of(caller: &Place) -> Self {
+    pub(super) fn of(caller: &CodeLocation) -> Self {
         let module = caller.module.map_or(0, |module| module.index() as u64 + 1);
         Self(NonZeroU64::MIN | mixed(caller.relative ^ module << 48))
     }

@@ -1,6 +1,6 @@
 //! A sample's callers as one direction of time knows them.
 
-use unwinder::Place;
+use unwinder::CodeLocation;
 
 use crate::join::call::{Call, Link};
 use crate::join::kept::Calls;
@@ -64,7 +64,11 @@ impl<'a> View<'a> {
     /// Advances over calls that samples showed together and that need no decision.
     /// Either both directions show the same calls, or one is sure of them and the other has none.
     /// Appends their callers to `places`, up to the root, and returns the last call.
-    pub(super) fn go_on(&mut self, other: &mut Self, places: &mut Vec<Place>) -> Option<&'a Call> {
+    pub(super) fn go_on(
+        &mut self,
+        other: &mut Self,
+        places: &mut Vec<CodeLocation>,
+    ) -> Option<&'a Call> {
         match (self.link, other.link) {
             (_, Link::Gap) => self.go_alone(places),
             (Link::Gap, _) => other.go_alone(places),
@@ -72,7 +76,7 @@ impl<'a> View<'a> {
         }
     }
 
-    fn go_alone(&mut self, places: &mut Vec<Place>) -> Option<&'a Call> {
+    fn go_alone(&mut self, places: &mut Vec<CodeLocation>) -> Option<&'a Call> {
         let mut last = None;
         while self.sure
             && self.link <= Link::Seen
@@ -88,7 +92,11 @@ impl<'a> View<'a> {
         last
     }
 
-    fn go_together(&mut self, other: &mut Self, places: &mut Vec<Place>) -> Option<&'a Call> {
+    fn go_together(
+        &mut self,
+        other: &mut Self,
+        places: &mut Vec<CodeLocation>,
+    ) -> Option<&'a Call> {
         let mut last = None;
         while self.link.max(other.link) <= Link::Seen
             && let Some((one, outer)) = self.calls.split_innermost()

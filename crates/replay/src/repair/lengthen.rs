@@ -4,7 +4,7 @@ use std::iter::successors;
 
 use address::{Bias, ById as _};
 use profile::{EndReason, FoundBy, FrameId, LayoutId, StackId, StackRow};
-use unwinder::Place;
+use unwinder::CodeLocation;
 
 use crate::join::Repaired;
 use crate::slice::chain::SliceScratch;
@@ -33,7 +33,7 @@ impl Lengthening {
         slice: &mut WalkedSlice,
         index: usize,
         repaired: Repaired,
-        callers: &[Place],
+        callers: &[CodeLocation],
     ) -> Option<()> {
         let row = *slice.samples.get(index).filter(|_| !callers.is_empty())?;
         self.own.clear();
@@ -61,7 +61,12 @@ impl Lengthening {
     }
 
     /// Collects the frames to add up to the maximum, and returns true if all of them fit.
-    fn put_together(&mut self, repaired: Repaired, callers: &[Place], max_frames: usize) -> bool {
+    fn put_together(
+        &mut self,
+        repaired: Repaired,
+        callers: &[CodeLocation],
+        max_frames: usize,
+    ) -> bool {
         let Self { own, joined, .. } = self;
         let frame =
             |&place| PlacedFrame { place, found_by: FoundBy::Joined, kernel: false, whole: false };

@@ -5,7 +5,7 @@
 use address::ById as _;
 use budget::Held;
 use profile::{EndReason, FoundBy, FrameId, SampleRow, StackId, StackRow};
-use unwinder::Place;
+use unwinder::CodeLocation;
 
 use crate::join::Code;
 use crate::slice::counts::SliceCounts;
@@ -240,7 +240,7 @@ fn tail_key(frame: TailFrame, caller: FrameKey, callee: FrameKey) -> FrameKey {
         TailFrame::Function(module, svma) => (module, svma, true),
     };
     let of = if callee.module() == Some(module) { callee } else { caller };
-    let place = Place { module: Some(module), relative, bias: 0 };
+    let place = CodeLocation { module: Some(module), relative, bias: 0 };
     let found_by = FoundBy::TailCall;
     FrameKey::new(&PlacedFrame { place, found_by, kernel: false, whole }, of.instance())
 }

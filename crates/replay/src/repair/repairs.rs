@@ -1,7 +1,7 @@
 //! Completions of chains: each sample is decided separately, from the evidence of both directions.
 
 use rayon::prelude::*;
-use unwinder::Place;
+use unwinder::CodeLocation;
 
 use crate::join::{CutChain, Lists, Memory, Repaired, Trials};
 use crate::repair::thread_group::{Before, Later, Position, WindowSlices};
@@ -30,7 +30,7 @@ pub(crate) struct Repairs {
     /// Chains in sample order, with the index of their first caller.
     chains: Vec<(Position, Repaired, usize)>,
     /// Callers of all chains, one chain after the other.
-    places: Vec<Place>,
+    places: Vec<CodeLocation>,
 }
 
 impl Repairs {
@@ -38,7 +38,7 @@ impl Repairs {
     pub(crate) fn of_slice(
         &self,
         slice: usize,
-    ) -> impl Iterator<Item = (Position, Repaired, &[Place])> {
+    ) -> impl Iterator<Item = (Position, Repaired, &[CodeLocation])> {
         let first = self.chains.partition_point(|(position, ..)| position.slice < slice);
         let chains = self.chains.get(first..).unwrap_or_default().iter();
         let of_slice = chains.take_while(move |(position, ..)| position.slice == slice);
@@ -103,7 +103,7 @@ impl<'w> Deciding<'w> {
         before: Before,
         later: Later,
         lists: &mut Lists<'w>,
-        places: &mut Vec<Place>,
+        places: &mut Vec<CodeLocation>,
     ) -> Option<Repaired> {
         let Self { window, past, future, trials, .. } = *self;
         let seen = window.sample(position)?;

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use budget::Exhausted;
 
 use rayon::prelude::*;
-use unwinder::Place;
+use unwinder::CodeLocation;
 
 use crate::join::{Code, Repaired, Trials};
 use crate::repair::in_order::InOrder;
@@ -257,7 +257,7 @@ fn lengthen(number: usize, slice: &mut WalkedSlice, found: &[Repairs], max_frame
 fn in_order(
     found: &[Repairs],
     slice: usize,
-) -> impl Iterator<Item = (Position, Repaired, &[Place])> {
+) -> impl Iterator<Item = (Position, Repaired, &[CodeLocation])> {
     let mut parts: Vec<_> = found.iter().map(|part| part.of_slice(slice).peekable()).collect();
     parts.retain_mut(|part| part.peek().is_some());
     std::iter::from_fn(move || {

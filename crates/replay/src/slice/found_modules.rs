@@ -51,10 +51,10 @@ mod tests {
 
     use super::*;
     use crate::slice::frame_key::PlacedFrame;
-    use unwinder::Place;
+    use unwinder::CodeLocation;
 
     fn frame(module: Option<u32>, relative: u64) -> FrameKey {
-        let place = Place { module: module.map(ModuleId), relative, bias: 0 };
+        let place = CodeLocation { module: module.map(ModuleId), relative, bias: 0 };
         FrameKey::new(
             &PlacedFrame { place, found_by: FoundBy::Cfi, kernel: false, whole: false },
             0,

@@ -4,14 +4,14 @@ use std::hash::{Hash, Hasher};
 
 use address::ModuleId;
 use profile::{FoundBy, FrameRow, LocationId, LocationRow};
-use unwinder::{Frame, Place};
+use unwinder::{CodeLocation, Frame};
 
 use crate::tails::CodePlace;
 
 /// A frame before it has ids.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlacedFrame {
-    pub(crate) place: Place,
+    pub(crate) place: CodeLocation,
     pub(crate) found_by: FoundBy,
     pub(crate) kernel: bool,
     /// True for an unknown location in the function that begins at `place`.
@@ -24,13 +24,18 @@ impl PlacedFrame {
 
     /// Placeholder for unknown frames, of the given kind.
     pub(crate) const fn nowhere(found_by: FoundBy) -> Self {
-        Self { place: Place::NOWHERE, found_by, kernel: false, whole: false }
+        Self { place: CodeLocation::NOWHERE, found_by, kernel: false, whole: false }
     }
 }
 
 impl From<&Frame> for PlacedFrame {
     fn from(frame: &Frame) -> Self {
-        Self { place: frame.place(), found_by: frame.found_by, kernel: frame.kernel, whole: false }
+        Self {
+            place: frame.location(),
+            found_by: frame.found_by,
+            kernel: frame.kernel,
+            whole: false,
+        }
     }
 }
 
@@ -66,7 +71,7 @@ impl FrameKey {
     pub(crate) fn placed(self, bias: u64) -> PlacedFrame {
         let found_by = FoundBy::ALL.get(usize::from((self.rest >> 8) as u8)).copied();
         PlacedFrame {
-            place: Place { module: self.module(), relative: self.relative, bias },
+            place: CodeLocation { module: self.module(), relative: self.relative, bias },
             found_by: found_by.unwrap_or(FoundBy::Sampled),
             kernel: self.rest & KERNEL != 0,
             whole: self.rest & WHOLE != 0,
@@ -134,7 +139,7 @@ mod tests {
     use super::*;
 
     fn key(module: Option<u32>, relative: u64, found_by: FoundBy, kernel: bool) -> FrameKey {
-        let place = Place { module: module.map(ModuleId), relative, bias: 0 };
+        let place = CodeLocation { module: module.map(ModuleId), relative, bias: 0 };
         FrameKey::new(&PlacedFrame { place, found_by, kernel, whole: false }, 3)
     }
 

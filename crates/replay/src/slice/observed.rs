@@ -41,7 +41,7 @@ impl SeenSamples {
         let first = self.frames.len();
         let user = frames.get(n_kernel..).unwrap_or_default();
         let sure = user.iter().map_while(|it| {
-            it.sp().map(|sp| SeenFrame { place: it.place(), sp, saved: it.saved() })
+            it.sp().map(|sp| SeenFrame { place: it.location(), sp, saved: it.saved() })
         });
         self.frames.extend(sure);
         let len = self.frames.len() - first;

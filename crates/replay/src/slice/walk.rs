@@ -5,7 +5,7 @@ use budget::Held;
 use module_map::{ProcessImage, Space};
 use perf_data::Batch;
 use profile::{EndReason, EventId, FrameId, LayoutId, SampleRow, StackId, StackRow, ThreadId};
-use unwinder::{Frame, Place, Walker};
+use unwinder::{CodeLocation, Frame, Walker};
 
 use crate::plan::kernel_frames::kernel_frames;
 use crate::plan::planner::Planned;
@@ -77,12 +77,12 @@ pub(crate) fn walk_slice(
                 result.counts.late_maps += 1;
             }
         }
-        let mut cut_at = walker.cut_at();
+        let mut cut_at = walker.truncated_at();
         if !in_guest && !planned.related.is_empty() {
             let gained = user.with_related(planned, space, &mut merged, walker, end, &mut frames);
             if let Some(gained) = gained {
                 result.counts.shared_memory.add(gained.shared_memory);
-                (end, cut_at) = (gained.end, walker.cut_at());
+                (end, cut_at) = (gained.end, walker.truncated_at());
             }
         }
         let placed = frames.iter().map(PlacedFrame::from);
@@ -143,7 +143,7 @@ impl WalkedSlice {
         let mut unplaced = 0;
         let mut chain = self.chain(last_chain);
         for mut frame in frames.rev() {
-            let Place { module, bias, relative } = frame.place;
+            let CodeLocation { module, bias, relative } = frame.place;
             let instance = match (module, last) {
                 (None, _) => 0,
                 (Some(module), Some((known, at, instance))) if known == module && at == bias => {
@@ -154,7 +154,7 @@ impl WalkedSlice {
                         // The module's instances are exhausted, so the frame has only an address.
                         unplaced += 1;
                         let relative = relative.wrapping_add(bias);
-                        frame.place = Place { module: None, relative, bias: 0 };
+                        frame.place = CodeLocation { module: None, relative, bias: 0 };
                         0
                     });
                     last = frame.place.module.map(|module| (module, bias, instance));
@@ -211,7 +211,7 @@ mod tests {
     fn modules_at_too_many_places() {
         let mut slice = WalkedSlice::default();
         let frame = |at: u64| PlacedFrame {
-            place: Place { module: Some(ModuleId(4)), relative: 0x10, bias: 0x1000 * at },
+            place: CodeLocation { module: Some(ModuleId(4)), relative: 0x10, bias: 0x1000 * at },
             found_by: FoundBy::Cfi,
             kernel: false,
             whole: false,

@@ -45,10 +45,10 @@ impl Jumps {
         // The last instruction, if execution continues after it.
         let mut last = None;
         loop {
-            let passed = steps.pass_within(described.start, described.end);
+            let passed = steps.skip_within(described.start, described.end);
             found.cost += passed.n_instructions;
             if passed.n_instructions > 0 {
-                last = passed.goes_on;
+                last = passed.continues_at;
             }
             let Some(step) = steps.next() else { break };
             found.cost += 1;

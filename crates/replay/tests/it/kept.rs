@@ -7,7 +7,7 @@ use address::Svma;
 use budget::Memory;
 use image_store::{Image, ImageStore};
 use synth::{Endian, EventAttr, Feature, PerfDataBuilder, SampleBuilder, UserRegs, x86_64_reg};
-use unwinder::{Arch, EndReason, Engine, KeptRules, RuleBytes, RuleStore, RuleTable};
+use unwinder::{Arch, EndReason, Engine, RuleBytes, RuleStore, RuleTable, StoredRules};
 
 use super::replayed::{map, replay_keeping, samples};
 use crate::world::{BASE, Form, IN_MAIN, IN_ROOT, Program, SP, TEST, World, ops, outer, stack};
@@ -76,7 +76,7 @@ type Row = (u64, RuleBytes);
 /// Returns the samples of a run, its new rules, and the number of its requests.
 fn run(world: &World, store: Store) -> (Vec<Found>, Vec<Row>, usize) {
     let store = Arc::new(store);
-    let kept = KeptRules::new(Box::new(Shared(Arc::clone(&store))), &Arc::new(Memory::new(None)));
+    let kept = StoredRules::new(Box::new(Shared(Arc::clone(&store))), &Arc::new(Memory::new(None)));
     let kept = Arc::new(kept);
     let images = ImageStore::new(world.files());
     let engine = Arc::new(Engine::new());

@@ -12,7 +12,7 @@ use synth::{
     Endian, EventAttr, Feature, MmapFile, PerfDataBuilder, Record, SampleBuilder, SampleId,
     SampleRegs, UserRegs, x86_64_reg,
 };
-use unwinder::{Arch, EndReason, Engine, FoundBy, KeptRules};
+use unwinder::{Arch, EndReason, Engine, FoundBy, StoredRules};
 
 use crate::world::{BASE, IN_MAIN, IN_ROOT, MAIN, Program, SP, TEST, World, ops, outer, stack};
 
@@ -49,7 +49,7 @@ pub(crate) fn replay_keeping(
     engine: &Arc<Engine>,
     images: &ImageStore,
     bytes: Vec<u8>,
-    kept: Option<Arc<KeptRules>>,
+    kept: Option<Arc<StoredRules>>,
 ) -> Replay {
     replay_as((engine, kept), (Join::Gaps, true), images, bytes)
 }
@@ -64,7 +64,7 @@ pub(crate) fn replay_with_tail_calls(
 }
 
 fn replay_as(
-    (engine, kept): (&Arc<Engine>, Option<Arc<KeptRules>>),
+    (engine, kept): (&Arc<Engine>, Option<Arc<StoredRules>>),
     (join, tail_calls): (Join, bool),
     images: &ImageStore,
     bytes: Vec<u8>,

@@ -15,7 +15,7 @@ use address::ModuleId;
 use image_store::{FileOptions, ImageStore};
 use module_map::Module;
 use std::sync::Arc;
-use unwinder::{Engine, Place, Saved};
+use unwinder::{CodeLocation, Engine, Saved};
 
 use crate::join::compare::Comparison;
 use crate::join::tests::functions::{indirect, world};
@@ -38,11 +38,11 @@ pub(super) fn address(letter: char) -> u64 {
     }
 }
 
-fn place(letter: char) -> Place {
-    Place { module: Some(ModuleId(0)), relative: address(letter), bias: 0 }
+fn place(letter: char) -> CodeLocation {
+    CodeLocation { module: Some(ModuleId(0)), relative: address(letter), bias: 0 }
 }
 
-fn letter(place: &Place) -> char {
+fn letter(place: &CodeLocation) -> char {
     let mut letters = ('A'..='Z').chain('a'..='z');
     letters.find(|&letter| address(letter) == place.relative).unwrap_or('!')
 }
@@ -211,7 +211,7 @@ impl World {
     }
 }
 
-fn shown(repaired: &Repaired, places: &[Place]) -> String {
+fn shown(repaired: &Repaired, places: &[CodeLocation]) -> String {
     let mut words: Vec<String> = places.iter().map(|place| letter(place).to_string()).collect();
     assert_eq!(repaired.len, words.len());
     if let Some(gap) = repaired.gap {
