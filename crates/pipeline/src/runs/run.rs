@@ -105,7 +105,7 @@ impl<'a> Run<'a> {
         options: &'r ReplayOptions,
     ) -> Replayer<'r> {
         let replayer = Replayer::with_engine(self.engine(), timeline, &files.images, options);
-        replayer.keeping(self.rules.clone())
+        replayer.with_stored_rules(self.rules.clone())
     }
 
     /// Stores the new unwind rules for the next run; reports the reason if that fails.

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use unwinder::{Engine, StoredRules, Walker, WorkerCache};
 
 use crate::driver::replayer::{Join, ReplayObserver, ReplayOptions};
-use crate::plan::planner::{Plan, Planned};
+use crate::plan::planner::{Plan, PlannedSample};
 use crate::slice::walk::{WalkedSlice, walk_slice};
 
 /// Samples that are walked and interned together.
@@ -43,10 +43,10 @@ impl PlannedChunk {
     pub(crate) fn walk(
         self,
         engine: &Engine,
-        kept: Option<&StoredRules>,
+        stored_rules: Option<&StoredRules>,
         images: &ImageStore,
         options: &ReplayOptions,
-        idle: &Idle,
+        idle: &IdleCaches,
         observer: &dyn ReplayObserver,
     ) -> WalkedChunk {
         let Self { batch, plan: Plan { samples, spaces }, is_last } = self;
@@ -54,13 +54,13 @@ impl PlannedChunk {
         let slices = samples.par_chunks(shared.clamp(LEAST_SLICE, SLICE)).with_max_len(1);
         let memory = &images.options().memory;
         let held = Held::new(memory, MemoryUse::Stacks);
-        let walk = |slice: &[Planned]| {
+        let walk = |slice: &[PlannedSample]| {
             if observer.is_cancelled() || memory.is_exceeded() {
                 return WalkedSlice::default();
             }
             let cache = idle.take().unwrap_or_default();
             let mut walker = Walker::with_cache(cache, engine, images, options.max_frames);
-            walker.use_stored_rules(kept);
+            walker.use_stored_rules(stored_rules);
             let mut result =
                 walk_slice(&batch, slice, &spaces, &mut walker, options.join != Join::Off);
             result.held = held.another(result.heap_bytes() as u64);
@@ -79,9 +79,9 @@ impl PlannedChunk {
 
 /// Caches of workers that are not walking: at most one per thread.
 #[derive(Default)]
-pub(crate) struct Idle(Mutex<Vec<WorkerCache>>);
+pub(crate) struct IdleCaches(Mutex<Vec<WorkerCache>>);
 
-impl Idle {
+impl IdleCaches {
     fn take(&self) -> Option<WorkerCache> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }

@@ -7,7 +7,7 @@ use image_store::{FileOptions, ImageStore, SharedImages};
 use module_map::Timeline;
 use perf_data::{Findings, Input, Session, SessionOptions, SharedBytes};
 use profile::{Profile, StackId};
-use replay::{Filter, Join, Replay, ReplayOptions, Replayer, Unwatched};
+use replay::{Join, NoObserver, Replay, ReplayOptions, Replayer, ResolvedFilter};
 use synth::{
     Endian, EventAttr, Feature, MmapFile, PerfDataBuilder, Record, SampleBuilder, SampleId,
     SampleRegs, UserRegs, x86_64_reg,
@@ -74,7 +74,7 @@ fn replay_as(
     let input = Input::File(SharedBytes::from(bytes));
     let mut session = Session::open(input, SessionOptions::default(), &mut found).unwrap();
     let options = ReplayOptions {
-        filter: Filter::default(),
+        filter: ResolvedFilter::default(),
         max_frames: 127,
         join,
         learn_files: true,
@@ -83,11 +83,11 @@ fn replay_as(
     };
     let engine = engine.clone();
     let replayer = Replayer::with_engine(engine, &mut timeline, images, &options);
-    let mut replayer = replayer.keeping(kept);
+    let mut replayer = replayer.with_stored_rules(kept);
     while let Some(batch) = session.next_batch(&mut found) {
-        replayer.feed(batch, &Unwatched);
+        replayer.feed(batch, &NoObserver);
     }
-    let replay = replayer.finish(&Unwatched);
+    let replay = replayer.finish(&NoObserver);
     assert_eq!(replay.profile.summary.samples_dropped, 0);
     replay
 }
