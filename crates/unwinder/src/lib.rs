@@ -22,8 +22,8 @@
 //! use synth::{CfiBuilder, CfiKind, CfiOps, Cie, ElfBuilder, Endian, Fde, Section, Segment};
 //! use unwinder::{Arch, EndReason, Engine, FoundBy, FrameAddress, UserState, Walker};
 //!
-//! // A program of two functions. `outer` at 0x1000 has no caller: its return address is undefined. // `inner` at
-//! 0x1100 has a frame of 16 bytes; the upper half is its return address.
+//! // A program of two functions. `outer` at 0x1000 has no caller: its return address is undefined.
+//! // `inner` at 0x1100 has a frame of 16 bytes; the upper half is its return address.
 //! let mut cfi = CfiBuilder::new(CfiKind::EhFrame, Endian::Little, 0x3000);
 //! let cie = cfi.cie(&Cie::x86_64());
 //! let outer = CfiOps::new(Endian::Little).undefined(16).into_bytes();
