@@ -20,7 +20,11 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    pub(crate) fn new(found: &replay::LeftOut, timeline: &Timeline, events: &[Event]) -> Self {
+    pub(crate) fn new(
+        found: &replay::RejectedSamples,
+        timeline: &Timeline,
+        events: &[Event],
+    ) -> Self {
         let named = |thread: &replay::Thread| {
             (thread.pid, thread.tid, timeline.comm_name(thread.comm).to_vec())
         };

@@ -7,7 +7,7 @@ use budget::MemoryBudget;
 use cache::{Cache, CacheKey, RuleRows};
 use image_store::Image;
 use rayon::prelude::*;
-use unwinder::{KeptRules, NewRules, RULES, RuleBytes, RuleStore, RuleTable};
+use unwinder::{NewRules, RULES_VERSION, RuleBytes, RuleStore, RuleTable, StoredRules};
 
 /// Returns the cached rules for one run.
 pub(crate) fn stored_rules(cache: &Arc<Cache>, memory: &Arc<MemoryBudget>) -> KeptRules {
@@ -15,7 +15,7 @@ pub(crate) fn stored_rules(cache: &Arc<Cache>, memory: &Arc<MemoryBudget>) -> Ke
 }
 
 /// Stores the new rules of a run. A file that was truncated meanwhile has no key, so its rules are not stored.
-pub(crate) fn keep_rules(rules: &KeptRules, cache: &Cache) {
+pub(crate) fn keep_rules(rules: &StoredRules, cache: &Cache) {
     rules.take_new().into_par_iter().for_each(|NewRules { file, rules }| {
         if let Some(key) = CacheKey::of_rules(file.image(), RULES) {
             let rules = rules.into_iter().map(|(svma, RuleBytes(rule))| (svma.0, rule));

@@ -33,12 +33,12 @@ mod slice;
 mod tails;
 
 pub use driver::replayer::{
-    Join, MissedMaps, Replay, ReplayObserver, ReplayOptions, ReplayTimings, Replayer, Unwatched,
+    Join, MissedMaps, NoObserver, Replay, ReplayObserver, ReplayOptions, ReplayTimings, Replayer,
 };
-pub use driver::watch::Partial;
+pub use driver::watch::PartialReplay;
 pub use plan::apply::{apply as apply_record, learn_build_ids, learn_files};
-pub use plan::filter::{Filter, LeftOut, has_cgroups, has_cpus, matches_pattern};
+pub use plan::filter::{RejectedSamples, ResolvedFilter, has_cgroups, has_cpus, matches_pattern};
 pub use plan::off_cpu::{OffCpuSpan, OffCpuTimes, SampleKey, has_switches};
 pub use plan::threads::Thread;
-pub use plan::unswitched::UnswitchedThread;
+pub use plan::without_switches::ThreadWithoutSwitches;
 pub use slice::related::SharedMemory;

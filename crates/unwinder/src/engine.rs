@@ -11,11 +11,11 @@ use hashbrown::HashMap;
 use image_store::{Image, ImageStore, LoadedImage};
 
 use crate::arch::{Arch, Processor, processor};
-use crate::cache::{KnownRules, RuleCache, RuleKey};
-use crate::cfi::{CfiScratch, Compiled, FoundFde, RowKey as CfiRowKey, UnwindInfo, signal_row};
+use crate::cache::{LocalRules, RuleCache, RuleKey};
+use crate::cfi::{CfiScratch, CompiledRow, FoundFde, RowKey as CfiRowKey, UnwindInfo, signal_row};
 use crate::code::{Extent, Reach};
-use crate::kept::KeptRules;
 use crate::rule::{FullRow, Rule};
+use crate::stored::StoredRules;
 
 /// The rules of all files, shared by all threads of a run, and by several runs through an [`Arc`].
 ///
@@ -34,7 +34,7 @@ use crate::rule::{FullRow, Rule};
 #[derive(Debug)]
 pub struct Engine {
     cache: RuleCache,
-    rows: RwLock<Rows>,
+    rows: RwLock<FullRows>,
     /// Indexed by the serial of the file.
     unwind_info: RwLock<Vec<Option<Arc<UnwindInfo>>>>,
     /// The extents of the files' entry points, by the serial of the file.
@@ -47,10 +47,10 @@ pub struct Engine {
 }
 
 /// Index of rows that are not cached.
-const NOT_KEPT: u32 = u32::MAX;
+const NOT_CACHED: u32 = u32::MAX;
 
 /// A newly made rule.
-struct Made {
+struct CompiledRule {
     rule: Rule,
     /// True if the rule depends only on the bytes of its file and making it had no side effects, so it can outlive the
     /// run.
@@ -59,7 +59,7 @@ struct Made {
 
 /// The rows that are not simple rules.
 #[derive(Debug, Default)]
-struct Rows {
+struct FullRows {
     all: Vec<Arc<FullRow>>,
     /// Indexes into `all` of rows that come from files.
     indexes: HashMap<CfiRowKey, u32>,
@@ -105,10 +105,10 @@ impl Engine {
         info.len() > RuleKey::IMAGES || self.cache.is_full()
     }
 
-    /// Returns the cached rule of an address. `known` is the thread's copy of this engine's rules.
+    /// Returns the cached rule of an address. `cached` is the thread's copy of this engine's rules.
     #[inline]
-    pub(crate) fn cached(&self, key: RuleKey, known: &mut KnownRules) -> Option<Rule> {
-        self.cache.get(key, known)
+    pub(crate) fn cached(&self, key: RuleKey, local: &mut LocalRules) -> Option<Rule> {
+        self.cache.get(key, local)
     }
 
     /// Makes the rule of an address of a file, or takes it from the rules on disk, and caches it. A file of a processor
@@ -120,17 +120,17 @@ impl Engine {
         svma: Svma,
         images: &ImageStore,
         scratch: &mut CfiScratch,
-        kept: Option<&KeptRules>,
+        stored: Option<&StoredRules>,
     ) -> Rule {
         let info = self.unwind_info(file);
         let rule = match info.arch().filter(|arch| arch.word == WORD) {
             None => Rule::NoInfo,
             Some(arch) => {
-                let kept = kept.map(|kept| (kept, kept.of_file(info.file())));
-                let known = kept.as_ref().and_then(|(kept, file)| kept.find(file, svma));
-                known.unwrap_or_else(|| {
+                let stored = stored.map(|stored| (stored, stored.of_file(info.file())));
+                let cached = stored.as_ref().and_then(|(stored, file)| stored.find(file, svma));
+                cached.unwrap_or_else(|| {
                     let made = self.compile(&info, arch, svma, images, scratch);
-                    if let Some((_, file)) = kept.filter(|_| made.is_lasting) {
+                    if let Some((_, file)) = stored.filter(|_| made.is_lasting) {
                         file.note(svma, made.rule);
                     }
                     made.rule
@@ -150,21 +150,21 @@ impl Engine {
         svma: Svma,
         images: &ImageStore,
         scratch: &mut CfiScratch,
-    ) -> Made {
+    ) -> CompiledRule {
         let fast = info.sections.fast_rule(svma, arch, &mut scratch.last_cie);
         if let Some(found) = fast.filter(|found| found.is_inside) {
             // No instructions were read.
-            return Made { rule: found.rule, is_lasting: true };
+            return CompiledRule { rule: found.rule, is_lasting: true };
         }
         if let Some(form) = signal_form(arch, svma, info.file().image()) {
             let rule = Rule::Full { row: self.signal_row_index(arch, form), signal: true };
-            return Made { rule, is_lasting: false };
+            return CompiledRule { rule, is_lasting: false };
         }
         if let Some(found) = fast {
-            return Made { rule: found.rule, is_lasting: true };
+            return CompiledRule { rule: found.rule, is_lasting: true };
         }
         let rule = self.compile_in_general(info, arch, svma, images, scratch);
-        Made { rule, is_lasting: false }
+        CompiledRule { rule, is_lasting: false }
     }
 
     /// Returns the rule of an address that the fast path does not cover.
@@ -182,13 +182,13 @@ impl Engine {
         }
         match info.sections.find(svma, images) {
             None if self.is_entry_code(info, svma, images) => Rule::Outermost,
-            None => match form_behind_call(arch, svma, info.file().image()) {
+            None => match form_after_system_call(arch, svma, info.file().image()) {
                 Some(form) => Rule::Full { row: self.signal_row_index(arch, form), signal: true },
-                None => info.arm_rule(svma).map_or(Rule::NoInfo, |found| self.keep(info, found)),
+                None => info.arm_rule(svma).map_or(Rule::NoInfo, |found| self.store(info, found)),
             },
             Some(Err(_)) => Rule::Damaged,
             Some(Ok(found)) => {
-                self.keep(info, info.compile(&found, svma, arch, &mut scratch.context))
+                self.store(info, info.compile(&found, svma, arch, &mut scratch.context))
             }
         }
     }
@@ -200,9 +200,9 @@ impl Engine {
             return false;
         }
         let serial = info.file().serial;
-        let known =
+        let cached =
             self.entries.read().unwrap_or_else(PoisonError::into_inner).get(&serial).cloned();
-        let extent = known.unwrap_or_else(|| {
+        let extent = cached.unwrap_or_else(|| {
             let image = info.file().image();
             let extent = Extent::of(image, image.entry()).map(Arc::new);
             let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
@@ -212,11 +212,11 @@ impl Engine {
     }
 
     /// Returns the rule after caching its row.
-    fn keep(&self, info: &UnwindInfo, found: Compiled) -> Rule {
+    fn store(&self, info: &UnwindInfo, found: CompiledRow) -> Rule {
         match found {
-            Compiled::Rule(rule) => rule,
-            Compiled::Full(row, key, signal) => {
-                let row = self.keep_row_of(info, &row, key).unwrap_or(NOT_KEPT);
+            CompiledRow::Rule(rule) => rule,
+            CompiledRow::Full(row, key, signal) => {
+                let row = self.store_row_of(info, &row, key).unwrap_or(NOT_CACHED);
                 Rule::Full { row, signal }
             }
         }
@@ -230,7 +230,7 @@ impl Engine {
     fn signal_row_index(&self, arch: Processor, form: usize) -> u32 {
         let rows = &self.signal_rows[arch.index()];
         let slot = &rows[form.min(rows.len() - 1)];
-        *slot.get_or_init(|| self.keep_row(signal_row(arch, form)))
+        *slot.get_or_init(|| self.store_row(signal_row(arch, form)))
     }
 
     /// Returns the full row of an address from its index; makes it again if it is not cached.
@@ -242,7 +242,7 @@ impl Engine {
         images: &ImageStore,
         scratch: &mut CfiScratch,
     ) -> Option<Arc<FullRow>> {
-        if index != NOT_KEPT {
+        if index != NOT_CACHED {
             return self.row(index);
         }
         let info = self.unwind_info(file);
@@ -251,8 +251,8 @@ impl Engine {
             None => info.arm_rule(svma)?,
         };
         match found {
-            Compiled::Full(row, ..) => Some(row),
-            Compiled::Rule(_) => None,
+            CompiledRow::Full(row, ..) => Some(row),
+            CompiledRow::Rule(_) => None,
         }
     }
 
@@ -286,20 +286,20 @@ impl Engine {
         }
     }
 
-    fn keep_row(&self, row: FullRow) -> u32 {
+    fn store_row(&self, row: FullRow) -> u32 {
         let mut rows = self.rows.write().unwrap_or_else(PoisonError::into_inner);
         rows.all.push(Arc::new(row));
         rows.all.len() as u32 - 1
     }
 
     /// Returns the index of a row, stored once for all of its addresses; `None` if the file's rows exceed their budget.
-    fn keep_row_of(&self, info: &UnwindInfo, row: &Arc<FullRow>, key: CfiRowKey) -> Option<u32> {
+    fn store_row_of(&self, info: &UnwindInfo, row: &Arc<FullRow>, key: CfiRowKey) -> Option<u32> {
         let mut rows = self.rows.write().unwrap_or_else(PoisonError::into_inner);
-        let Rows { all, indexes } = &mut *rows;
+        let FullRows { all, indexes } = &mut *rows;
         if let Some(&index) = indexes.get(&key) {
             return Some(index);
         }
-        if !info.long.may_keep(row.heap_bytes() + size_of::<(CfiRowKey, u32)>() as u64) {
+        if !info.long.may_store(row.heap_bytes() + size_of::<(CfiRowKey, u32)>() as u64) {
             return None;
         }
         all.push(Arc::clone(row));
@@ -350,14 +350,14 @@ impl Engine {
 
     pub(crate) fn unwind_info(&self, file: &Arc<LoadedImage>) -> Arc<UnwindInfo> {
         let index = file.serial as usize;
-        let known = self
+        let cached = self
             .unwind_info
             .read()
             .unwrap_or_else(PoisonError::into_inner)
             .get(index)
             .cloned()
             .flatten();
-        known.unwrap_or_else(|| {
+        cached.unwrap_or_else(|| {
             let mut all = self.unwind_info.write().unwrap_or_else(PoisonError::into_inner);
             if all.len() <= index {
                 all.resize(index + 1, None);
@@ -382,7 +382,7 @@ fn signal_form(arch: Processor, svma: Svma, image: &Image) -> Option<usize> {
 
 /// Returns the form of the signal frame if the address is after the system call of a trampoline. The kernel was then
 /// sampled while it returned from the signal, with the frame still intact.
-fn form_behind_call(arch: Processor, svma: Svma, image: &Image) -> Option<usize> {
+fn form_after_system_call(arch: Processor, svma: Svma, image: &Image) -> Option<usize> {
     // On x86-64, the registers of a sample give more evidence (`step_out_of_sigreturn`).
     if arch.is(Arch::X86_64) {
         return None;

@@ -28,7 +28,7 @@ pub(crate) enum AddressKind {
 
 /// Location of a frame, independent of how its address is stated.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Place {
+pub struct CodeLocation {
     /// The module that is mapped there; `None` if there is none, or none with an id.
     pub module: Option<ModuleId>,
     /// Looked-up address as the module's file states it, or the value of another variant of [`FrameAddress`].
@@ -37,7 +37,7 @@ pub struct Place {
     pub bias: u64,
 }
 
-impl Place {
+impl CodeLocation {
     /// The absence of a location.
     pub const NOWHERE: Self = Self { module: None, relative: 0, bias: 0 };
 
@@ -107,8 +107,8 @@ impl Frame {
     /// Location of the frame.
     #[inline]
     #[must_use]
-    pub const fn place(&self) -> Place {
-        Place { module: self.module, relative: self.relative, bias: self.bias }
+    pub const fn location(&self) -> CodeLocation {
+        CodeLocation { module: self.module, relative: self.relative, bias: self.bias }
     }
 
     /// Placeholder for missing frames.
@@ -162,7 +162,7 @@ pub(crate) struct Step {
     /// `None` if the frame is the outermost.
     pub(crate) caller: Option<Caller>,
     /// `None` if the words that the step read do not determine whether a later walk would repeat it.
-    pub(crate) evidence: Option<Evidence>,
+    pub(crate) evidence: Option<StepEvidence>,
     pub(crate) remark: Remark,
 }
 
@@ -174,7 +174,7 @@ impl Step {
 
     /// A step from a frame that is stated to be the outermost.
     pub(crate) const fn outermost() -> Self {
-        Self { caller: None, evidence: Some(Evidence::Outermost), remark: Remark::Nothing }
+        Self { caller: None, evidence: Some(StepEvidence::Outermost), remark: Remark::Nothing }
     }
 }
 
@@ -199,7 +199,7 @@ impl Remark {
 
 /// Inputs of a step besides the code address and the stack pointer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Evidence {
+pub(crate) enum StepEvidence {
     /// None: the frame is the outermost.
     Outermost,
     /// The words that a simple rule read.

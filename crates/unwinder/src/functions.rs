@@ -56,10 +56,10 @@ impl Engine {
                 let row = self.row_of(row, file, svma, images, scratch);
                 row.is_some_and(|row| {
                     let Cfa::Register(register, offset) = row.cfa else { return false };
-                    let is_kept = |it: &(u8, Recovery)| matches!(it.1, Recovery::Same);
+                    let is_same = |it: &(u8, Recovery)| matches!(it.1, Recovery::Same);
                     (register, offset) == (arch.sp, arch.conventions.cfa_above_sp.cast_signed())
                         && !arch.is_x86()
-                        && row.registers.iter().all(is_kept)
+                        && row.registers.iter().all(is_same)
                 })
             }
             _ => false,

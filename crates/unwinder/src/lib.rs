@@ -22,8 +22,8 @@
 //! use synth::{CfiBuilder, CfiKind, CfiOps, Cie, ElfBuilder, Endian, Fde, Section, Segment};
 //! use unwinder::{Arch, EndReason, Engine, FoundBy, FrameAddress, UserState, Walker};
 //!
-//! // A program of two functions. `outer` at 0x1000 has no caller: its return address is undefined. // `inner` at
-//! 0x1100 has a frame of 16 bytes; the upper half is its return address.
+//! // A program of two functions. `outer` at 0x1000 has no caller: its return address is undefined.
+//! // `inner` at 0x1100 has a frame of 16 bytes; the upper half is its return address.
 //! let mut cfi = CfiBuilder::new(CfiKind::EhFrame, Endian::Little, 0x3000);
 //! let cie = cfi.cie(&Cie::x86_64());
 //! let outer = CfiOps::new(Endian::Little).undefined(16).into_bytes();
@@ -104,7 +104,7 @@
 //! | `cache` | caches of a walk: rules, mappings, the previous stack of a thread |
 //! | `code` | analysis of instructions: return addresses of frames, targets of calls |
 //! | `fallback` | callers of code without call frame information |
-//! | `kept` | rules cached on disk across runs |
+//! | `stored` | rules cached on disk across runs |
 //! | `engine` | the rules of all files, shared by all threads |
 //! | `functions` | the functions of a file, for callers outside walks |
 //! | `walk` | from the registers of a sample to the end of its chain |
@@ -117,20 +117,20 @@ mod engine;
 mod fallback;
 mod frame;
 mod functions;
-mod kept;
 mod rule;
 mod state;
+mod stored;
 mod walk;
 
 pub use arch::{
-    Arch, CallTarget, Flow, FlowDecoder, FlowStep, Passed, call_target, is_unwound, longest_call,
-    pc_bit, slot_of_call, sp_bit,
+    Arch, CallTarget, Flow, FlowDecoder, FlowStep, SkippedRun, call_target, is_unwound,
+    longest_call, pc_bit, slot_of_call, sp_bit,
 };
 pub use cfi::{CfiScratch, FunctionStarts};
 pub use code::CodeAllowance;
 pub use engine::{Engine, signal_trampoline};
-pub use frame::{Frame, FrameAddress, Place};
-pub use kept::{KeptRules, NewRules, RULES, RuleBytes, RuleStore, RuleTable};
+pub use frame::{CodeLocation, Frame, FrameAddress};
 pub use profile::{EndReason, FoundBy};
 pub use state::Saved;
+pub use stored::{NewRules, RULES_VERSION, RuleBytes, RuleStore, RuleTable, StoredRules};
 pub use walk::{UserState, Walker, WorkerCache};

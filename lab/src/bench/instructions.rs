@@ -37,7 +37,7 @@ const RULES: &str = "of that, making rules";
 const STAGES: &[Stage] = &[
     stage("scan", &["perf_data::session::reading::read"]),
     stage("plan", &["replay::plan::planner::Planner::next_chunk"]),
-    part("of that, reading ahead", &["replay::plan::read_ahead::ReadAhead::fill"]),
+    part("of that, reading ahead", &["replay::plan::look_ahead::LookAhead::fill"]),
     stage(WALK, &["replay::slice::walk::walk_slice"]),
     part(
         "of that, making spaces",
@@ -48,11 +48,11 @@ const STAGES: &[Stage] = &[
         "repair",
         &[
             "replay::repair::window::Window::find",
-            "replay::repair::window::lengthen",
+            "replay::repair::window::extend",
             "replay::repair::repaired::RepairedSlice::of",
         ],
     ),
-    stage("merge", &["replay::driver::merge::Merged::add"]),
+    stage("merge", &["replay::driver::merge::MergedTables::add"]),
     stage("symbolize", &["pipeline::runs::whole::<impl pipeline::runs::run::Run>::symbolize"]),
     part("of that, unpacking", &["image_store::elf::compression::inflate"]),
     part("of that, symbol tables", &["symbolizer::elf::symbols::lookup"]),

@@ -42,7 +42,7 @@ impl Prefetch {
     /// Starts prefetches for modules found since the last call, on dedicated threads.
     pub(crate) fn look(
         &mut self,
-        partial: &Partial<'_>,
+        partial: &PartialReplay<'_>,
         images: &Arc<ImageStore>,
         setting: &Setting<'_>,
         recording: &Path,
@@ -55,7 +55,7 @@ impl Prefetch {
     /// Returns the modules found since the last call, for prefetches on the pool after all samples are walked.
     pub(crate) fn rest<'s>(
         &mut self,
-        partial: &Partial<'_>,
+        partial: &PartialReplay<'_>,
         images: &Arc<ImageStore>,
         setting: &Setting<'s>,
         recording: &Path,
@@ -73,7 +73,7 @@ impl Prefetch {
     /// Returns the new files to prefetch; starts the prefetch of the kernel's list.
     fn new_files(
         &mut self,
-        partial: &Partial<'_>,
+        partial: &PartialReplay<'_>,
         images: &Arc<ImageStore>,
         setting: &Setting<'_>,
         recording: &Path,
@@ -89,8 +89,8 @@ impl Prefetch {
         let may_unpack =
             images.options().fetcher.is_none() && options.limits.memory.bytes().is_none();
         let modules = partial.timeline.modules();
-        let new = partial.met.get(self.modules..).unwrap_or_default();
-        self.modules = partial.met.len();
+        let new = partial.modules.get(self.modules..).unwrap_or_default();
+        self.modules = partial.modules.len();
         for module in new.iter().filter_map(|id| modules.by_id(*id)) {
             if module.kind == MappedKind::Kernel && self.list.is_none() {
                 let named = options.files.kallsyms.as_deref();

@@ -99,7 +99,7 @@ pub(super) struct Ended {
     pub(super) files: Files,
     pub(super) timeline: Timeline,
     pub(super) missed_maps: MissedMaps,
-    pub(super) left_out: replay::LeftOut,
+    pub(super) left_out: replay::RejectedSamples,
     pub(super) engine: Arc<Engine>,
     pub(super) report: NameReport,
     pub(super) file: RecordingFile,

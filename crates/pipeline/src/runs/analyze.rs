@@ -160,8 +160,15 @@ impl Run<'_> {
             let fold = self.options.names.fold_threads;
             add_threads(&mut replay.profile, &replay.threads, &timeline, fold);
         }
-        let Replay { profile, missed_maps, left_out, off_cpu, timings: times, mut held, .. } =
-            replay;
+        let Replay {
+            profile,
+            missed_maps,
+            rejected: left_out,
+            off_cpu,
+            timings: times,
+            mut held,
+            ..
+        } = replay;
         timings.replay = times;
         let (engine, file) = (self.engine(), self.file());
         let ended =

@@ -77,7 +77,7 @@ impl<'r> Driver<'r> {
     /// Finishes all samples, and unpacks the remaining files in parallel.
     pub(super) fn end(&mut self) {
         let Self { run, replayer, output, .. } = self;
-        replayer.settle(*run);
+        replayer.walk_pending(*run);
         let rest = output.unpack_rest(&replayer.partial());
         rayon::join(|| replayer.end(*run), || rest.unpack(|| run.is_cancelled()));
     }

@@ -3,7 +3,7 @@
 use address::Timestamp;
 use options::{SampleFilter, TimePoint};
 use perf_data::{Event, Head};
-use replay::{Filter, has_cgroups, has_cpus, matches_pattern};
+use replay::{ResolvedFilter, has_cgroups, has_cpus, matches_pattern};
 
 use crate::error::Error;
 
@@ -14,7 +14,7 @@ pub(crate) fn filter(
     wanted: &SampleFilter,
     head: &Head,
     times: impl Fn() -> Result<Option<(Timestamp, Timestamp)>, Error>,
-) -> Result<Filter, Error> {
+) -> Result<ResolvedFilter, Error> {
     if !wanted.cgroups.is_empty() && !has_cgroups(head) {
         return Err(Error::NoCgroups);
     }
@@ -37,7 +37,7 @@ pub(crate) fn filter(
         None
     };
     let resolved = |point: Option<TimePoint>| point.map(|point| resolve(point, times)).transpose();
-    Ok(Filter {
+    Ok(ResolvedFilter {
         options: wanted.clone(),
         events: indexes,
         from: resolved(wanted.time.from)?,

@@ -54,7 +54,7 @@ pub(super) fn add_off_cpu(profile: &mut Profile, times: &OffCpuTimes) -> Result<
 /// Adds a sample without a stack for each thread that always slept, and lists the threads without a switch.
 fn add_asleep(profile: &mut Profile, times: &OffCpuTimes, added: &mut Vec<SampleRow>) {
     let event = profile.events.next_id();
-    let rows = times.unswitched.iter().map(|it| UnswitchedThread {
+    let rows = times.without_switches.iter().map(|it| UnswitchedThread {
         thread: ThreadId::new(it.thread),
         state: it.state,
         since: it.since,

@@ -7,7 +7,7 @@ use address::Timestamp;
 use perf_data::{Batch, Head, Session};
 use profile::query::StackWalker;
 use profile::{FindingRow, LocationId, Profile};
-use replay::Partial;
+use replay::PartialReplay;
 use symbolizer::KernelListPrefetch;
 
 use super::assemble::{add_head, add_modules, add_threads};
@@ -119,12 +119,12 @@ impl<'r> Output<'r> {
     }
 
     /// Starts unpacking the files for the symbol look-up.
-    pub(super) fn prefetch(&mut self, partial: &Partial<'_>) {
+    pub(super) fn prefetch(&mut self, partial: &PartialReplay<'_>) {
         self.prefetch.look(partial, &self.files.images, self.run.setting, self.run.path());
     }
 
     /// Returns the files that are not unpacked yet, after all samples are walked.
-    pub(super) fn unpack_rest(&mut self, partial: &Partial<'_>) -> PrefetchRest<'r> {
+    pub(super) fn unpack_rest(&mut self, partial: &PartialReplay<'_>) -> PrefetchRest<'r> {
         self.prefetch.rest(partial, &self.files.images, self.run.setting, self.run.path())
     }
 
@@ -134,8 +134,8 @@ impl<'r> Output<'r> {
     }
 
     /// Looks up the names of the locations without one.
-    pub(super) fn name(&mut self, partial: Partial<'_>) {
-        let Partial { profile, timeline, threads, .. } = partial;
+    pub(super) fn name(&mut self, partial: PartialReplay<'_>) {
+        let PartialReplay { profile, timeline, threads, .. } = partial;
         let sources = self.run.sources(&self.head, timeline, threads, self.files);
         // Processes that still run may have compiled more code.
         self.files.images.clear_perf_maps();
@@ -144,11 +144,15 @@ impl<'r> Output<'r> {
     }
 
     /// Sends the new rows to the sink.
-    pub(super) fn hand_on(&mut self, partial: Partial<'_>, naming: Naming) -> Result<(), Error> {
-        let Partial { profile, timeline, threads, met } = partial;
+    pub(super) fn hand_on(
+        &mut self,
+        partial: PartialReplay<'_>,
+        naming: Naming,
+    ) -> Result<(), Error> {
+        let PartialReplay { profile, timeline, threads, modules } = partial;
         add_modules(profile, timeline, &self.files.images);
         if naming == Naming::First {
-            self.name(Partial { profile, timeline, threads, met });
+            self.name(PartialReplay { profile, timeline, threads, modules });
         }
         add_threads(profile, threads, timeline, self.run.options.names.fold_threads);
         self.count(profile);

@@ -11,7 +11,7 @@ use module_map::Timeline;
 use options::Options;
 use perf_data::{Head, RecordCounts, ScanOptions, SessionOptions};
 use replay::{ReplayObserver, ReplayOptions, Replayer, Thread, has_switches};
-use unwinder::{Engine, KeptRules};
+use unwinder::{Engine, StoredRules};
 
 use super::events::filter;
 use super::input::{DonePages, sample_times};
@@ -36,7 +36,7 @@ pub(crate) struct Run<'a> {
     /// Releases the pages of a plain file.
     pages: Option<DonePages>,
     /// The unwind rules of earlier runs.
-    rules: Option<Arc<KeptRules>>,
+    rules: Option<Arc<StoredRules>>,
 }
 
 /// Facts about a recording from its file.
@@ -105,7 +105,7 @@ impl<'a> Run<'a> {
         options: &'r ReplayOptions,
     ) -> Replayer<'r> {
         let replayer = Replayer::with_engine(self.engine(), timeline, &files.images, options);
-        replayer.keeping(self.rules.clone())
+        replayer.with_stored_rules(self.rules.clone())
     }
 
     /// Stores the new unwind rules for the next run; reports the reason if that fails.

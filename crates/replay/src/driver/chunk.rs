@@ -9,10 +9,10 @@ use image_store::ImageStore;
 use perf_data::Batch;
 use profile::FindingRow;
 use rayon::prelude::*;
-use unwinder::{Engine, KeptRules, Walker, WorkerCache};
+use unwinder::{Engine, StoredRules, Walker, WorkerCache};
 
 use crate::driver::replayer::{Join, ReplayObserver, ReplayOptions};
-use crate::plan::planner::{Plan, Planned};
+use crate::plan::planner::{Plan, PlannedSample};
 use crate::slice::walk::{WalkedSlice, walk_slice};
 
 /// Samples that are walked and interned together.
@@ -43,10 +43,10 @@ impl PlannedChunk {
     pub(crate) fn walk(
         self,
         engine: &Engine,
-        kept: Option<&KeptRules>,
+        stored_rules: Option<&StoredRules>,
         images: &ImageStore,
         options: &ReplayOptions,
-        idle: &Idle,
+        idle: &IdleCaches,
         observer: &dyn ReplayObserver,
     ) -> WalkedChunk {
         let Self { batch, plan: Plan { samples, spaces }, is_last } = self;
@@ -60,7 +60,7 @@ impl PlannedChunk {
             }
             let cache = idle.take().unwrap_or_default();
             let mut walker = Walker::with_cache(cache, engine, images, options.max_frames);
-            walker.keep_rules(kept);
+            walker.use_stored_rules(stored_rules);
             let mut result =
                 walk_slice(&batch, slice, &spaces, &mut walker, options.join != Join::Off);
             result.held = held.another(result.heap_bytes() as u64);
@@ -79,9 +79,9 @@ impl PlannedChunk {
 
 /// Caches of workers that are not walking: at most one per thread.
 #[derive(Default)]
-pub(crate) struct Idle(Mutex<Vec<WorkerCache>>);
+pub(crate) struct IdleCaches(Mutex<Vec<WorkerCache>>);
 
-impl Idle {
+impl IdleCaches {
     fn take(&self) -> Option<WorkerCache> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }

@@ -6,17 +6,17 @@ use profile::{FrameId, LocationId, Profile, StackId, StackRow};
 use crate::repair::repaired::RepairedSlice;
 use crate::slice::counts::SliceCounts;
 use crate::slice::frame_key::FrameKey;
-use crate::slice::intern::Index;
-use crate::slice::layout::{Layouts, Merging};
+use crate::slice::intern::InternTable;
+use crate::slice::layout::{LayoutMerge, Layouts};
 use crate::slice::related::SharedMemory;
 
 /// Tables that grow slice by slice, and the indexes of their rows.
 #[derive(Debug, Default)]
-pub(crate) struct Merged {
+pub(crate) struct MergedTables {
     pub(crate) profile: Profile,
-    locations: Index<FrameKey, LocationId>,
-    frames: Index<FrameKey, FrameId>,
-    stacks: Index<StackRow, StackId>,
+    locations: InternTable<FrameKey, LocationId>,
+    frames: InternTable<FrameKey, FrameId>,
+    stacks: InternTable<StackRow, StackId>,
     layouts: Layouts,
     pub(crate) undecoded: u64,
     pub(crate) late_maps: u64,
@@ -26,7 +26,7 @@ pub(crate) struct Merged {
     pub(crate) unplaced: u64,
 }
 
-impl Merged {
+impl MergedTables {
     /// Appends the rows of a slice.
     pub(crate) fn add(&mut self, slice: &RepairedSlice) {
         let frames: Vec<_> = slice.frames.iter().map(|key| self.frame(*key)).collect();
@@ -37,7 +37,7 @@ impl Merged {
             let parent = row.parent.and_then(|parent| stacks.by_id(parent).copied());
             stacks.push(self.stack(StackRow { parent, frame }));
         }
-        let mut merging = Merging::new(&slice.layouts);
+        let mut merging = LayoutMerge::new(&slice.layouts);
         for row in &slice.samples {
             let stack = row.stack.and_then(|stack| stacks.by_id(stack).copied());
             let Profile { samples, layouts, .. } = &mut self.profile;
@@ -78,7 +78,7 @@ impl Merged {
     }
 
     /// Empties the tables; the counters keep their values, except `unplaced`.
-    pub(crate) fn begin_anew(&mut self) {
+    pub(crate) fn reset(&mut self) {
         let Self { undecoded, late_maps, shared_memory, cache_hits, cache_misses, .. } = *self;
         *self = Self {
             undecoded,

@@ -9,19 +9,19 @@ use image_store::ImageStore;
 use module_map::{Module, Timeline};
 use perf_data::{Batch, Head};
 use profile::{FindingRow, Profile};
-use unwinder::{Engine, KeptRules};
+use unwinder::{Engine, StoredRules};
 
-use crate::driver::chunk::{CHUNK, Idle, PlannedChunk, WalkedChunk};
-use crate::driver::merge::Merged;
-use crate::join::Code;
-use crate::plan::filter::{Filter, LeftOut};
+use crate::driver::chunk::{CHUNK, IdleCaches, PlannedChunk, WalkedChunk};
+use crate::driver::merge::MergedTables;
+use crate::join::CodeContext;
+use crate::plan::filter::{RejectedSamples, ResolvedFilter};
 use crate::plan::off_cpu::OffCpuTimes;
 use crate::plan::planner::{Plan, Planner};
 use crate::plan::position::PlanPosition;
 use crate::plan::threads::Thread;
 use crate::repair::repaired::RepairedSlice;
 use crate::repair::window::Window;
-use crate::slice::found_modules::MetModules;
+use crate::slice::observed_modules::ObservedModules;
 use crate::slice::related::SharedMemory;
 
 /// How far truncated chains are completed.
@@ -31,7 +31,7 @@ pub use options::Join;
 #[derive(Clone, Debug)]
 pub struct ReplayOptions {
     /// Filter of the samples.
-    pub filter: Filter,
+    pub filter: ResolvedFilter,
     /// Maximum number of user frames per sample.
     pub max_frames: usize,
     /// True if each batch is scanned first for paths that lead to several files in turn.
@@ -56,7 +56,7 @@ pub struct Replay {
     /// Samples that needed a map which their process did not have when they were taken.
     pub missed_maps: MissedMaps,
     /// Threads, events, processors and times of the samples that the filter rejected.
-    pub left_out: LeftOut,
+    pub rejected: RejectedSamples,
     /// Times off the processor, if [`ReplayOptions::off_cpu`] is set.
     pub off_cpu: Option<OffCpuTimes>,
     /// Timings of the stages.
@@ -92,9 +92,9 @@ pub trait ReplayObserver: Sync {
 
 /// An observer that does nothing.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Unwatched;
+pub struct NoObserver;
 
-impl ReplayObserver for Unwatched {}
+impl ReplayObserver for NoObserver {}
 
 /// Timings of a replay. Plan, repair and merge run concurrently with the walk of another chunk.
 #[derive(Clone, Copy, Default, Debug)]
@@ -122,16 +122,16 @@ pub struct Replayer<'r> {
     images: &'r ImageStore,
     options: &'r ReplayOptions,
     engine: Arc<Engine>,
-    kept: Option<Arc<KeptRules>>,
-    idle: Idle,
+    stored_rules: Option<Arc<StoredRules>>,
+    idle: IdleCaches,
     pub(crate) planner: Planner<'r>,
-    pub(crate) merged: Merged,
+    pub(crate) merged: MergedTables,
     timings: ReplayTimings,
     head: Option<Arc<Head>>,
     /// Planned, to be walked in the next turn.
     planned: Option<PlannedChunk>,
     /// Modules with frames, in the order of the walk.
-    pub(crate) met: MetModules,
+    pub(crate) observed_modules: ObservedModules,
     /// Walked, to be repaired in the next turn.
     walked: Option<WalkedChunk>,
     /// Walked samples that need later ones for their repair.
@@ -179,14 +179,14 @@ impl<'r> Replayer<'r> {
             images,
             options,
             engine,
-            kept: None,
-            idle: Idle::default(),
+            stored_rules: None,
+            idle: IdleCaches::default(),
             planner: Planner::new(timeline, &options.filter, options.off_cpu, memory),
-            merged: Merged::default(),
+            merged: MergedTables::default(),
             timings: ReplayTimings::default(),
             head: None,
             planned: None,
-            met: MetModules::default(),
+            observed_modules: ObservedModules::default(),
             walked: None,
             window: Window::new(options.join, options.max_frames, options.tail_calls),
             repaired: Vec::new(),
@@ -197,10 +197,10 @@ impl<'r> Replayer<'r> {
         }
     }
 
-    /// Takes unwind rules from `kept` if it has them, and records new ones there.
+    /// Takes unwind rules from `stored_rules` if it has them, and records new ones there.
     #[must_use]
-    pub fn keeping(self, kept: Option<Arc<KeptRules>>) -> Self {
-        Self { kept, ..self }
+    pub fn with_stored_rules(self, stored_rules: Option<Arc<StoredRules>>) -> Self {
+        Self { stored_rules, ..self }
     }
 
     /// Repairs chains batch by batch from now on, for live output: a sample is complete once the next batch is walked.
@@ -214,12 +214,12 @@ impl<'r> Replayer<'r> {
     /// Once the memory limit is exceeded ([`MemoryBudget::is_exceeded`]), the rest is not replayed.
     pub fn feed(&mut self, batch: Batch, observer: &dyn ReplayObserver) {
         let batch = self.begin(batch);
-        let mut place = PlanPosition::start(&batch);
-        while !place.is_at_end() {
+        let mut position = PlanPosition::start(&batch);
+        while !position.is_at_end() {
             if observer.is_cancelled() || self.memory.is_exceeded() {
                 break;
             }
-            self.step(&batch, &mut place, CHUNK, observer);
+            self.step(&batch, &mut position, CHUNK, observer);
         }
     }
 
@@ -239,12 +239,12 @@ impl<'r> Replayer<'r> {
     pub(crate) fn step(
         &mut self,
         batch: &Arc<Batch>,
-        place: &mut PlanPosition<'_>,
+        position: &mut PlanPosition<'_>,
         limit: usize,
         observer: &dyn ReplayObserver,
     ) {
-        if let Some(plan) = self.turn(Some(place), limit, observer) {
-            let is_last = place.is_at_end();
+        if let Some(plan) = self.turn(Some(position), limit, observer) {
+            let is_last = position.is_at_end();
             self.planned = Some(PlannedChunk { batch: Arc::clone(batch), plan, is_last });
         }
     }
@@ -264,7 +264,7 @@ impl<'r> Replayer<'r> {
     /// repairs the walked one and merges the repaired one, concurrently.
     pub(crate) fn turn(
         &mut self,
-        place: Option<&mut PlanPosition<'_>>,
+        position: Option<&mut PlanPosition<'_>>,
         limit: usize,
         observer: &dyn ReplayObserver,
     ) -> Option<Plan> {
@@ -272,8 +272,8 @@ impl<'r> Replayer<'r> {
         let (planned, walked) = (self.planned.take(), self.walked.take());
         let before = std::mem::take(&mut self.repaired);
         let (images, options, timings) = (self.images, self.options, &mut self.timings);
-        let (engine, kept) = (&*self.engine, self.kept.as_deref());
-        let code = Code { engine, images, modules: &self.modules };
+        let (engine, stored_rules) = (&*self.engine, self.stored_rules.as_deref());
+        let code = CodeContext { engine, images, modules: &self.modules };
         let (idle, merged, held) = (&self.idle, &mut self.merged, &mut self.held);
         let mut merge = |slices: Vec<RepairedSlice>| {
             if !slices.is_empty() {
@@ -289,8 +289,9 @@ impl<'r> Replayer<'r> {
                 self.window.ready_after(is_last, code)
             })
         };
-        let plan = || place.map(|place| self.planner.next_chunk(place, limit));
-        let walk = |chunk: PlannedChunk| chunk.walk(engine, kept, images, options, idle, observer);
+        let plan = || position.map(|position| self.planner.next_chunk(position, limit));
+        let walk =
+            |chunk: PlannedChunk| chunk.walk(engine, stored_rules, images, options, idle, observer);
         let plan_and_walk = || {
             rayon::join(
                 || timed(&mut timings.plan, plan),
@@ -307,7 +308,7 @@ impl<'r> Replayer<'r> {
         };
         let ((next, walked), repaired) = rayon::join(plan_and_walk, repair_and_merge);
         let slices = walked.iter().flat_map(|chunk| &chunk.slices);
-        slices.for_each(|slice| self.met.add(&slice.modules));
+        slices.for_each(|slice| self.observed_modules.add(&slice.modules));
         (self.walked, self.repaired) = (walked, repaired);
         next.filter(|plan| !plan.samples.is_empty())
     }
@@ -322,7 +323,7 @@ impl<'r> Replayer<'r> {
     pub(crate) fn flush(&mut self) {
         self.learn_modules();
         let Self { images, engine, merged, timings, window, modules, .. } = self;
-        let code = Code { engine, images, modules };
+        let code = CodeContext { engine, images, modules };
         let (mut merging, mut both) = (Duration::ZERO, Duration::ZERO);
         let merge = |slice| timed(&mut merging, || merged.add(&slice));
         timed(&mut both, || window.finish(code, merge));
@@ -342,7 +343,7 @@ impl<'r> Replayer<'r> {
         timings.cache_hits = merged.cache_hits;
         timings.cache_misses = merged.cache_misses;
         let mut profile = merged.profile;
-        profile.summary.findings.extend(too_many_places(merged.unplaced));
+        profile.summary.findings.extend(too_many_addresses(merged.unplaced));
         let limits = idle.limits(window.into_exhausted());
         profile.summary.names_lost |= !limits.is_empty();
         profile.summary.findings.extend(limits);
@@ -350,14 +351,14 @@ impl<'r> Replayer<'r> {
         profile.summary.samples_filtered = planner.filtered;
         profile.summary.samples_dropped = merged.undecoded;
         let missed_maps = MissedMaps { late: merged.late_maps, shared: merged.shared_memory };
-        let left_out = planner.left_out.clone();
+        let rejected = planner.rejected.clone();
         let (threads, off_cpu) = planner.into_parts();
-        Replay { profile, threads, missed_maps, left_out, off_cpu, timings, held }
+        Replay { profile, threads, missed_maps, rejected, off_cpu, timings, held }
     }
 }
 
 /// Finding for frames of modules with more load addresses in a process than ids can distinguish.
-fn too_many_places(frames: u64) -> Option<FindingRow> {
+fn too_many_addresses(frames: u64) -> Option<FindingRow> {
     (frames > 0).then(|| FindingRow {
         kind: "limit-reached".to_owned(),
         message: "a module is mapped at more than 256 addresses of a process; frames at the others have no module or name"

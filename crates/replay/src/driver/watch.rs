@@ -9,7 +9,7 @@ use crate::driver::chunk::CHUNK;
 use crate::driver::replayer::{ReplayObserver, Replayer};
 use crate::plan::position::PlanPosition;
 use crate::plan::threads::Thread;
-use crate::slice::found_modules::MetModules;
+use crate::slice::observed_modules::ObservedModules;
 
 /// Samples of the first chunk of a watched replay; chunks double up to the usual size.
 const FIRST: usize = 1024;
@@ -17,13 +17,13 @@ const FIRST: usize = 1024;
 /// Partial result of a replay. Tables are append-only and ids are stable.
 /// A layout may gain modules that later samples need, and loses none.
 #[derive(Debug)]
-pub struct Partial<'a> {
+pub struct PartialReplay<'a> {
     /// Tables of the samples so far. The caller may fill in names, strings and events, which the replay leaves empty.
     pub profile: &'a mut Profile,
     /// The timeline as moved by the plan, which is ahead of the merged samples.
     pub timeline: &'a Timeline,
     /// Modules with frames, in the order of the walk, including those of samples that are not merged yet.
-    pub met: &'a [ModuleId],
+    pub modules: &'a [ModuleId],
     /// Threads with samples, in order of first appearance, including those of planned samples.
     pub threads: &'a [Thread],
 }
@@ -31,11 +31,11 @@ pub struct Partial<'a> {
 impl Replayer<'_> {
     /// Returns the result so far.
     #[must_use]
-    pub fn partial(&mut self) -> Partial<'_> {
-        Partial {
+    pub fn partial(&mut self) -> PartialReplay<'_> {
+        PartialReplay {
             profile: &mut self.merged.profile,
             timeline: self.planner.timeline(),
-            met: self.met.modules(),
+            modules: self.observed_modules.modules(),
             threads: self.planner.threads(),
         }
     }
@@ -52,10 +52,10 @@ impl Replayer<'_> {
     ) -> Result<(), E> {
         self.merges_at_once = true;
         let batch = self.begin(batch);
-        let mut place = PlanPosition::start(&batch);
-        while !place.is_at_end() {
+        let mut position = PlanPosition::start(&batch);
+        while !position.is_at_end() {
             let limit = self.merged.profile.samples.len().clamp(FIRST, CHUNK);
-            self.step(&batch, &mut place, limit, observer);
+            self.step(&batch, &mut position, limit, observer);
             watch(self)?;
         }
         Ok(())
@@ -63,7 +63,7 @@ impl Replayer<'_> {
 
     /// Walks the samples of all batches so far, including the last ones, which would wait for the next batch.
     /// Samples that wait for their repair keep waiting.
-    pub fn settle(&mut self, observer: &dyn ReplayObserver) {
+    pub fn walk_pending(&mut self, observer: &dyn ReplayObserver) {
         while self.is_busy() {
             self.turn(None, CHUNK, observer);
         }
@@ -85,13 +85,13 @@ impl Replayer<'_> {
 
     /// Completes all samples so far, passes their tables to `last`, and continues with empty ones, which bounds memory.
     /// The next batch continues the recording.
-    pub fn begin_anew(&mut self, observer: &dyn ReplayObserver, last: impl FnOnce(Partial<'_>)) {
+    pub fn restart(&mut self, observer: &dyn ReplayObserver, last: impl FnOnce(PartialReplay<'_>)) {
         self.end(observer);
         last(self.partial());
-        self.merged.begin_anew();
-        self.planner.begin_anew();
-        self.window.begin_anew();
-        self.met = MetModules::default();
+        self.merged.reset();
+        self.planner.reset();
+        self.window.reset();
+        self.observed_modules = ObservedModules::default();
     }
 
     /// Size of the tables and of the state of threads, in bytes.
@@ -102,7 +102,7 @@ impl Replayer<'_> {
 
     /// Completes all samples. No batch may follow.
     pub fn end(&mut self, observer: &dyn ReplayObserver) {
-        self.settle(observer);
+        self.walk_pending(observer);
         self.flush();
     }
 }

@@ -9,21 +9,24 @@
 //! Constructors run below `_start` without `main`, and so do functions at exit: only the outermost frame is proven.
 
 use address::{ById as _, Svma};
-use unwinder::{Arch, Place};
+use unwinder::{Arch, CodeLocation};
 
-use crate::join::functions::Code;
-use crate::join::seen::Seen;
+use crate::join::functions::CodeContext;
+use crate::join::observed::ObservedStack;
 
 /// Number of frames to examine, from the outermost one inwards.
 const MOST_FRAMES: usize = 64;
 
 /// Returns the outermost frame of a truncated chain if the frames of the chain prove it.
-pub(super) fn beginning(seen: &Seen<'_>, code: Code<'_>) -> Option<Place> {
+pub(super) fn beginning(
+    observed: &ObservedStack<'_>,
+    code: CodeContext<'_>,
+) -> Option<CodeLocation> {
     let mut last = None;
-    let is_first_stack = is_first_stack(seen);
-    for frame in seen.frames.iter().rev().take(MOST_FRAMES) {
+    let is_first_stack = is_first_stack(observed);
+    for frame in observed.frames.iter().rev().take(MOST_FRAMES) {
         // Consecutive frames are mostly in the same file.
-        let module = frame.place.module?;
+        let module = frame.location.module?;
         if last.is_none_or(|(known, _)| known != module) {
             let file = code.images.outcome(code.modules.by_id(module)?)?.ok()?;
             last = Some((module, file));
@@ -33,17 +36,17 @@ pub(super) fn beginning(seen: &Seen<'_>, code: Code<'_>) -> Option<Place> {
             return None;
         }
         let is_it = is_first_stack && on_first_stack(frame.sp);
-        let begins = code.engine.stack_begins(file, Svma(frame.place.relative), is_it);
+        let begins = code.engine.stack_begins(file, Svma(frame.location.relative), is_it);
         if let Some(Svma(relative)) = begins {
-            return Some(Place { relative, ..frame.place });
+            return Some(CodeLocation { relative, ..frame.location });
         }
     }
     None
 }
 
 /// Returns true if the outermost frame of a chain is on the stack that the kernel made for the program.
-fn is_first_stack(seen: &Seen<'_>) -> bool {
-    seen.frames.last().is_some_and(|frame| on_first_stack(frame.sp))
+fn is_first_stack(observed: &ObservedStack<'_>) -> bool {
+    observed.frames.last().is_some_and(|frame| on_first_stack(frame.sp))
 }
 
 /// Returns true if a stack pointer is on the stack that the kernel made for the program: above all later mappings.

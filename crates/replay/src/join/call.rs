@@ -2,30 +2,30 @@
 
 use std::num::NonZeroU32;
 
-use unwinder::{Place, Saved};
+use unwinder::{CodeLocation, Saved};
 
 /// An active call: a function's frame and its return location.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Call {
+pub(crate) struct ActiveCall {
     /// CFA of the callee. The slot of the return address is below it.
     pub(crate) cfa: u64,
     /// Last observed location in the callee.
-    pub(crate) callee: Place,
+    pub(crate) callee: CodeLocation,
     /// Location of the call in the caller.
-    pub(crate) caller: Place,
+    pub(crate) caller: CodeLocation,
     /// Caller's registers that the callee saved.
     pub(crate) saved: Saved,
     /// Evidence that the caller's frame is the callee frame of the next outer call.
     pub(crate) link: Link,
     /// Number of samples that showed it.
-    pub(crate) seen: u32,
+    pub(crate) samples: u32,
     /// Index of the last of them, among the samples of the stack.
     pub(crate) last: u32,
     /// Position of the stored copy, if current; in a stored copy, the position of the next outer call.
-    pub(super) kept: Option<NonZeroU32>,
+    pub(super) snapshot: Option<NonZeroU32>,
 }
 
-impl Call {
+impl ActiveCall {
     /// Returns true if both calls have the same CFA and return address.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.cfa == other.cfa && self.caller == other.caller
@@ -38,7 +38,7 @@ pub(crate) enum Link {
     /// It is the outermost frame: there is no outer call.
     Root,
     /// A sample showed both frames.
-    Seen,
+    Observed,
     /// An inner frame is the same in two samples: same CFA, same call location.
     /// It also saved the same registers, which distinguish it from other calls.
     SameFrame,
@@ -55,7 +55,7 @@ impl Link {
     /// If this call may be another one at the same CFA, so may the outer ones.
     pub(super) fn outside_of(self, inner: Self) -> Self {
         match self {
-            Self::Seen | Self::SameFrame if inner > Self::SameFrame => Self::SamePlace,
+            Self::Observed | Self::SameFrame if inner > Self::SameFrame => Self::SamePlace,
             link => link,
         }
     }

@@ -1,17 +1,17 @@
 //! Decision on the callers of a truncated chain, from the samples before it and after it.
 
-use unwinder::Place;
+use unwinder::CodeLocation;
 
 use crate::join::beginning::beginning;
-use crate::join::call::{Call, Link};
-use crate::join::functions::Code;
+use crate::join::call::{ActiveCall, Link};
+use crate::join::functions::CodeContext;
 use crate::join::gap::{Gap, Lists};
-use crate::join::seen::Seen;
-use crate::join::view::View;
+use crate::join::observed::ObservedStack;
+use crate::join::view::CallerView;
 
 /// The completion of a chain.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Repaired {
+pub(crate) struct ChainRepair {
     /// Number of callers added to the places, innermost first.
     pub(crate) len: usize,
     /// Number of them inside of the gap; `None` if there is no gap.
@@ -23,78 +23,78 @@ pub(crate) struct Repaired {
 }
 
 /// A chain to complete.
-pub(crate) struct CutChain {
+pub(crate) struct TruncatedChain {
     /// Stack pointer of its first frame.
     sp: u64,
     /// Stack address up to which the chain itself shows the frames.
-    told: u64,
+    shown_to: u64,
     /// True if it may be completed outside of a gap.
     gaps: bool,
 }
 
-impl CutChain {
+impl TruncatedChain {
     /// Creates the chain of a sample that has frames.
-    pub(crate) fn new(seen: &Seen<'_>, gaps: bool) -> Self {
-        let (first, last) = (seen.frames.first(), seen.frames.last());
+    pub(crate) fn new(observed: &ObservedStack<'_>, gaps: bool) -> Self {
+        let (first, last) = (observed.frames.first(), observed.frames.last());
         let sp = first.map_or(0, |frame| frame.sp);
-        let told = seen.told().unwrap_or(last.map_or(0, |frame| frame.sp));
-        Self { sp, told, gaps }
+        let shown_to = observed.shown_to().unwrap_or(last.map_or(0, |frame| frame.sp));
+        Self { sp, shown_to, gaps }
     }
 
     /// Completes the chain: call by call while the evidence decides,
     /// then after a gap with calls active before and afterwards.
-    /// Appends the callers to `places`; returns `None` if there are none.
+    /// Appends the callers to `locations`; returns `None` if there are none.
     pub(crate) fn repair<'a>(
         &self,
-        [mut past, mut future]: [View<'a>; 2],
+        [mut past, mut future]: [CallerView<'a>; 2],
         lists: &mut Lists<'a>,
-        places: &mut Vec<Place>,
-    ) -> Option<Repaired> {
+        locations: &mut Vec<CodeLocation>,
+    ) -> Option<ChainRepair> {
         past.doubt(&future);
         future.doubt(&past);
-        let first = places.len();
-        let mut repaired = Repaired::default();
-        self.go_outwards([past, future], lists, &mut repaired, places);
-        repaired.len = places.len() - first;
+        let first = locations.len();
+        let mut repaired = ChainRepair::default();
+        self.extend_outwards([past, future], lists, &mut repaired, locations);
+        repaired.len = locations.len() - first;
         (repaired.len > 0).then_some(repaired)
     }
 
     /// The same; if the root remains unknown, appends a gap and the beginning of the stack.
     pub(crate) fn repair_to_beginning<'a>(
         &self,
-        views: [View<'a>; 2],
+        views: [CallerView<'a>; 2],
         lists: &mut Lists<'a>,
-        places: &mut Vec<Place>,
-        seen: &Seen<'_>,
-        code: Code<'_>,
-    ) -> Option<Repaired> {
-        let found = self.repair(views, lists, places);
+        locations: &mut Vec<CodeLocation>,
+        observed: &ObservedStack<'_>,
+        code: CodeContext<'_>,
+    ) -> Option<ChainRepair> {
+        let found = self.repair(views, lists, locations);
         if !self.gaps || found.is_some_and(|it| it.root.is_some() || it.gap.is_some()) {
             return found;
         }
-        let Some(place) = beginning(seen, code) else { return found };
+        let Some(location) = beginning(observed, code) else { return found };
         let known = found.unwrap_or_default();
-        places.push(place);
-        Some(Repaired { len: known.len + 1, gap: Some(known.len), root: None, begins: true })
+        locations.push(location);
+        Some(ChainRepair { len: known.len + 1, gap: Some(known.len), root: None, begins: true })
     }
 
-    fn go_outwards<'a>(
+    fn extend_outwards<'a>(
         &self,
-        [past, future]: [View<'a>; 2],
+        [past, future]: [CallerView<'a>; 2],
         lists: &mut Lists<'a>,
-        repaired: &mut Repaired,
-        places: &mut Vec<Place>,
+        repaired: &mut ChainRepair,
+        locations: &mut Vec<CodeLocation>,
     ) {
-        let first = places.len();
+        let first = locations.len();
         let (mut before, mut after) = (past, future);
-        let mut told = self.told;
+        let mut shown_to = self.shown_to;
         while let Some(call) = next(&mut before, &mut after) {
-            places.push(call.caller);
+            locations.push(call.caller);
             let call = match call.link {
                 Link::Root => call,
-                _ => before.go_on(&mut after, places).unwrap_or(call),
+                _ => before.advance_linked(&mut after, locations).unwrap_or(call),
             };
-            told = call.cfa;
+            shown_to = call.cfa;
             if call.link == Link::Root {
                 repaired.root = Some(call.cfa.saturating_sub(self.sp));
                 return;
@@ -106,11 +106,11 @@ impl CutChain {
         // If another function had this CFA earlier or later, that call is not this one.
         let over = [before.next(), after.next()].into_iter().flatten();
         let over = over.filter(|(_, link)| *link == Link::OtherFunction).map(|(call, _)| call.cfa);
-        let told = over.fold(told, u64::max);
-        let calls = Gap::new([&past, &future], lists, self.sp, told).calls();
-        repaired.gap = calls.innermost().map(|_| places.len() - first);
+        let shown_to = over.fold(shown_to, u64::max);
+        let calls = Gap::new([&past, &future], lists, self.sp, shown_to).calls();
+        repaired.gap = calls.innermost().map(|_| locations.len() - first);
         repaired.root = calls.outermost().map(|call| call.cfa.saturating_sub(self.sp));
-        places.extend(calls.callers());
+        locations.extend(calls.callers());
     }
 }
 
@@ -118,7 +118,7 @@ impl CutChain {
 /// Either both directions show it, or one proves it and the other does not prove a different one.
 /// Equal CFAs and return addresses are not evidence:
 /// recursions from different callers have them, and successive jobs of a thread.
-fn next<'v>(past: &mut View<'v>, future: &mut View<'v>) -> Option<&'v Call> {
+fn next<'v>(past: &mut CallerView<'v>, future: &mut CallerView<'v>) -> Option<&'v ActiveCall> {
     let both = [past.next(), future.next()];
     if let [Some((one, a)), Some((other, b))] = both {
         if one.is_same(other) {
@@ -141,6 +141,6 @@ fn next<'v>(past: &mut View<'v>, future: &mut View<'v>) -> Option<&'v Call> {
     };
     let (call, _) = one.next()?;
     one.advance();
-    other.give_up();
+    other.exclude();
     Some(call)
 }

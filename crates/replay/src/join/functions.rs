@@ -7,20 +7,20 @@ use module_map::Module;
 use std::hash::BuildHasher;
 use std::num::NonZeroU32;
 use std::sync::Arc;
-use unwinder::{Engine, Place};
+use unwinder::{CodeLocation, Engine};
 
 /// Cached starts and FDEs of functions.
 #[derive(Debug, Default)]
-pub(crate) struct Functions {
+pub(crate) struct FunctionCache {
     starts: HashMap<(ModuleId, u64), Option<u64>>,
     /// The last FDE that begins at or before an address.
-    descriptions: HashTable<Described>,
+    descriptions: HashTable<FdeLookup>,
     hasher: DefaultHashBuilder,
 }
 
 /// An address, and the index of its FDE plus 1.
 #[derive(Clone, Copy, Debug)]
-struct Described {
+struct FdeLookup {
     relative: u64,
     module: ModuleId,
     description: Option<NonZeroU32>,
@@ -31,15 +31,20 @@ const ADDRESSES: usize = 7 << 12;
 
 /// The code that locations refer to.
 #[derive(Clone, Copy)]
-pub(crate) struct Code<'a> {
+pub(crate) struct CodeContext<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) images: &'a ImageStore,
     pub(crate) modules: &'a [Arc<Module>],
 }
 
-impl Functions {
+impl FunctionCache {
     /// Returns true if both are in the same function of the same module, with the same bias.
-    pub(crate) fn same(&mut self, one: &Place, other: &Place, code: Code<'_>) -> bool {
+    pub(crate) fn same(
+        &mut self,
+        one: &CodeLocation,
+        other: &CodeLocation,
+        code: CodeContext<'_>,
+    ) -> bool {
         if one == other {
             return true;
         }
@@ -51,15 +56,19 @@ impl Functions {
     }
 
     /// Returns the FDE of the function from the file's lookup table, without reading the FDE itself.
-    fn description(&mut self, place: &Place, code: Code<'_>) -> Option<NonZeroU32> {
-        let Place { relative, module: Some(module), .. } = *place else { return None };
+    fn description(
+        &mut self,
+        location: &CodeLocation,
+        code: CodeContext<'_>,
+    ) -> Option<NonZeroU32> {
+        let CodeLocation { relative, module: Some(module), .. } = *location else { return None };
         let Self { descriptions, hasher, .. } = self;
         let hash = |module: ModuleId, relative: u64| hasher.hash_one((module, relative));
-        let hash_of = |known: &Described| hash(known.module, known.relative);
+        let hash_of = |known: &FdeLookup| hash(known.module, known.relative);
         if descriptions.len() == ADDRESSES {
             descriptions.clear();
         }
-        let is_it = |known: &Described| (known.module, known.relative) == (module, relative);
+        let is_it = |known: &FdeLookup| (known.module, known.relative) == (module, relative);
         let known =
             descriptions.entry(hash(module, relative), is_it, hash_of).or_insert_with(|| {
                 let listed = || {
@@ -67,20 +76,20 @@ impl Functions {
                     code.engine.listed_description(file, Svma(relative))
                 };
                 let number = listed().and_then(|at| u32::try_from(at + 1).ok());
-                Described { relative, module, description: number.and_then(NonZeroU32::new) }
+                FdeLookup { relative, module, description: number.and_then(NonZeroU32::new) }
             });
         known.get().description
     }
 
     /// Returns the start of the function, relative to its module.
-    pub(crate) fn start(&mut self, place: &Place, code: Code<'_>) -> Option<u64> {
-        let module = place.module?;
+    pub(crate) fn start(&mut self, location: &CodeLocation, code: CodeContext<'_>) -> Option<u64> {
+        let module = location.module?;
         if self.starts.len() == ADDRESSES {
             self.starts.clear();
         }
-        *self.starts.entry((module, place.relative)).or_insert_with(|| {
+        *self.starts.entry((module, location.relative)).or_insert_with(|| {
             let file = code.images.outcome(code.modules.by_id(module)?)?.ok()?;
-            code.engine.function_start(file, Svma(place.relative), code.images)
+            code.engine.function_start(file, Svma(location.relative), code.images)
         })
     }
 }

@@ -1,27 +1,32 @@
 //! Reliability of evidence, as learned from the samples of a window.
 
-use crate::join::call::{Call, Link};
-use crate::join::ended::Ended;
-use crate::join::seen::Seen;
+use crate::join::call::{ActiveCall, Link};
+use crate::join::contradicted::ContradictedCalls;
+use crate::join::observed::ObservedStack;
 use crate::join::trials::Trials;
 
 /// Reliability of evidence in one window.
 #[derive(Debug, Default)]
 pub(crate) struct Learned {
     pub(crate) trials: Trials,
-    pub(super) ended: Ended,
+    pub(super) contradicted: ContradictedCalls,
 }
 
 impl Learned {
     /// Tests the evidence on each of the sample's calls as if the sample had been truncated there.
-    /// `beside` are the remembered calls, outermost first; the first `n_same` of these are the sample's.
-    pub(super) fn try_out(&mut self, beside: &[Call], n_same: usize, seen: &Seen<'_>) {
-        let mut known = beside.iter().rev().peekable();
+    /// `overlapping` are the remembered calls, outermost first; the first `n_same` of these are the sample's.
+    pub(super) fn try_out(
+        &mut self,
+        overlapping: &[ActiveCall],
+        n_same: usize,
+        observed: &ObservedStack<'_>,
+    ) {
+        let mut known = overlapping.iter().rev().peekable();
         // True if the next inner call and its callee's frame were the same.
         let mut inside = false;
         let mut noted = false;
-        let n_inner = seen.calls().len() - n_same;
-        for (index, (callee, caller)) in seen.calls().enumerate() {
+        let n_inner = observed.calls().len() - n_same;
+        for (index, (callee, caller)) in observed.calls().enumerate() {
             while known.next_if(|call| call.cfa < caller.sp).is_some() {
                 inside = false;
             }
@@ -29,7 +34,7 @@ impl Learned {
                 inside = false;
                 continue;
             };
-            let right = call.caller.addr() == caller.place.addr();
+            let right = call.caller.addr() == caller.location.addr();
             // Frames outside of an equal frame are nearly always equal: one trial per sample is enough.
             if inside && (!right || !noted) {
                 self.trials.note(Link::SameFrame, call, right);

@@ -14,32 +14,32 @@
 //!   inwards  |       |               call inside of it      |      all frames outside)    |
 //! ```
 //!
-//! [`Memory`] holds the state of one direction of time:
+//! [`CallHistory`] holds the state of one direction of time:
 //! one memory gets the samples from last to first, another from first to last.
-//! [`CutChain`] combines the evidence of both for a sample.
+//! [`TruncatedChain`] combines the evidence of both for a sample.
 //! [`call::Link`] grades the evidence that links two frames.
 //! The reliability of weak evidence is learned from the recording:
 //! each sample that shows the true caller is a trial ([`trials`]).
 //!
 //! | | |
 //! |---|---|
-//! | `seen` | frames that the walk of a sample observed |
+//! | `observed` | frames that the walk of a sample observed |
 //! | `beginning` | the outermost frame if no sample shows it |
-//! | `call`, `memory`, `compare`, `kept`, `start` | the remembered state of a stack |
-//! | `learned`, `trials`, `ended`, `variety` | reliability of evidence, learned from a window |
+//! | `call`, `history`, `compare`, `snapshots`, `start` | the remembered state of a stack |
+//! | `learned`, `trials`, `contradicted`, `variety` | reliability of evidence, learned from a window |
 //! | `view`, `decide`, `gap`, `functions` | the decision on a chain |
 
 mod beginning;
 mod call;
 mod compare;
+mod contradicted;
 mod decide;
-mod ended;
 mod functions;
 mod gap;
-mod kept;
+mod history;
 mod learned;
-mod memory;
-mod seen;
+mod observed;
+mod snapshots;
 mod start;
 #[cfg(test)]
 mod tests;
@@ -47,12 +47,12 @@ mod trials;
 mod variety;
 mod view;
 
-pub(crate) use compare::Known;
-pub(crate) use decide::{CutChain, Repaired};
-pub(crate) use functions::{Code, Functions};
+pub(crate) use compare::StackEvidence;
+pub(crate) use decide::{ChainRepair, TruncatedChain};
+pub(crate) use functions::{CodeContext, FunctionCache};
 pub(crate) use gap::Lists;
-pub(crate) use kept::Key;
-pub(crate) use memory::{Memory, Sight};
-pub(crate) use seen::{Seen, SeenEnd, SeenFrame, StackOwner};
-pub(crate) use start::KeptStart;
+pub(crate) use history::{CallHistory, SampleContext};
+pub(crate) use observed::{ObservedFrame, ObservedStack, StackEnd, StackOwner};
+pub(crate) use snapshots::SnapshotKey;
+pub(crate) use start::StartSnapshot;
 pub(crate) use trials::Trials;

@@ -6,26 +6,26 @@
 
 use std::num::NonZeroU64;
 
-use unwinder::{Place, Saved};
+use unwinder::{CodeLocation, Saved};
 
 /// Recent calls by slot, and counts of repeated registers by return location.
 /// Both tables have a fixed size; a colliding entry replaces the older one.
 #[derive(Debug, Default)]
 pub(super) struct Variety {
-    slots: Vec<Slot>,
-    sites: Vec<Counts>,
+    slots: Vec<RecentCall>,
+    sites: Vec<SiteCounts>,
 }
 
 /// The last call that began in a slot.
 #[derive(Clone, Copy, Debug)]
-struct Slot {
+struct RecentCall {
     key: u64,
     saved: Saved,
 }
 
 /// How often calls from one location saved the same registers as the previous call in their slot, or others.
 #[derive(Clone, Copy, Debug, Default)]
-struct Counts {
+struct SiteCounts {
     key: u64,
     same: u32,
     other: u32,
@@ -56,29 +56,29 @@ impl Variety {
 
     /// Forgets the recent calls, because the indexes of stacks change.
     pub(super) fn forget_slots(&mut self) {
-        self.slots.fill(Slot { key: 0, saved: Saved::NONE });
+        self.slots.fill(RecentCall { key: 0, saved: Saved::NONE });
     }
 
     /// Records a new call or the replacement of one:
     /// index of the stack, CFA, return location, and registers that the callee saved.
-    pub(super) fn note(&mut self, stack: u32, cfa: u64, caller: &Place, saved: Saved) {
+    pub(super) fn note(&mut self, stack: u32, cfa: u64, caller: &CodeLocation, saved: Saved) {
         if !saved.proves(saved) {
             return;
         }
         if self.slots.is_empty() {
-            self.slots.resize(SLOTS, Slot { key: 0, saved: Saved::NONE });
-            self.sites.resize(SITES, Counts::default());
+            self.slots.resize(SLOTS, RecentCall { key: 0, saved: Saved::NONE });
+            self.sites.resize(SITES, SiteCounts::default());
         }
         let site = Site::of(caller).0.get();
         let key = mixed(site ^ mixed(cfa ^ u64::from(stack) << 48));
         let Some(slot) = self.slots.get_mut(index(key, SLOTS)) else { return };
-        let before = std::mem::replace(slot, Slot { key, saved });
+        let before = std::mem::replace(slot, RecentCall { key, saved });
         if before.key != key {
             return;
         }
         if let Some(known) = self.sites.get_mut(index(site >> 1, SITES)) {
             if known.key != site {
-                *known = Counts { key: site, ..Counts::default() };
+                *known = SiteCounts { key: site, ..SiteCounts::default() };
             }
             let count = if before.saved == saved { &mut known.same } else { &mut known.other };
             *count = count.saturating_add(1);
@@ -88,7 +88,7 @@ impl Variety {
     /// Returns true if saved registers distinguish the calls with this return location,
     /// or if nothing is known about them.
     /// They do if they differed from the previous call's at least as often as not.
-    pub(super) fn tells(&self, site: Site) -> bool {
+    pub(super) fn distinguishes(&self, site: Site) -> bool {
         let site = site.0.get();
         let known = self.sites.get(index(site >> 1, SITES)).filter(|known| known.key == site);
         known.is_none_or(|known| known.same <= known.other)
@@ -97,7 +97,7 @@ impl Variety {
 
 impl Site {
     /// The site of a lookup address.
-    pub(super) fn of(caller: &Place) -> Self {
+    pub(super) fn of(caller: &CodeLocation) -> Self {
         let module = caller.module.map_or(0, |module| module.index() as u64 + 1);
         Self(NonZeroU64::MIN | mixed(caller.relative ^ module << 48))
     }
@@ -121,7 +121,7 @@ impl Proofs {
 
     /// Returns true if one of them is good in `variety` as well.
     pub(super) fn hold(&self, variety: &Variety) -> bool {
-        self.0.iter().flatten().any(|site| variety.tells(*site))
+        self.0.iter().flatten().any(|site| variety.distinguishes(*site))
     }
 }
 

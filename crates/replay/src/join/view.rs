@@ -1,18 +1,18 @@
 //! A sample's callers as one direction of time knows them.
 
-use unwinder::Place;
+use unwinder::CodeLocation;
 
-use crate::join::call::{Call, Link};
-use crate::join::kept::Calls;
+use crate::join::call::{ActiveCall, Link};
+use crate::join::snapshots::SnapshotCalls;
 use crate::join::start::StartCalls;
 use crate::join::trials::Trials;
 use crate::join::variety::{Proofs, Variety};
 
 /// A sample's callers as one direction of time knows them.
 #[derive(Clone, Copy)]
-pub(crate) struct View<'a> {
+pub(crate) struct CallerView<'a> {
     /// Calls outside of the sample's frames.
-    pub(crate) calls: Calls<'a>,
+    pub(crate) calls: SnapshotCalls<'a>,
     /// Evidence that links the sample's last frame to the first of them.
     pub(crate) link: Link,
     /// Return locations of the frames that prove this link.
@@ -29,7 +29,7 @@ pub(crate) struct View<'a> {
     pub(crate) sure: bool,
 }
 
-impl<'a> View<'a> {
+impl<'a> CallerView<'a> {
     /// Weakens the proof of the first outer call if, in the other direction,
     /// its saved registers do not distinguish calls.
     pub(super) fn doubt(&mut self, other: &Self) {
@@ -39,7 +39,7 @@ impl<'a> View<'a> {
     }
 
     /// The next outer call, and the evidence for it.
-    pub(super) fn next(&self) -> Option<(&'a Call, Link)> {
+    pub(super) fn next(&self) -> Option<(&'a ActiveCall, Link)> {
         self.calls.innermost().map(|call| (call, self.link)).filter(|_| self.link < Link::Gap)
     }
 
@@ -63,22 +63,26 @@ impl<'a> View<'a> {
 
     /// Advances over calls that samples showed together and that need no decision.
     /// Either both directions show the same calls, or one is sure of them and the other has none.
-    /// Appends their callers to `places`, up to the root, and returns the last call.
-    pub(super) fn go_on(&mut self, other: &mut Self, places: &mut Vec<Place>) -> Option<&'a Call> {
+    /// Appends their callers to `locations`, up to the root, and returns the last call.
+    pub(super) fn advance_linked(
+        &mut self,
+        other: &mut Self,
+        locations: &mut Vec<CodeLocation>,
+    ) -> Option<&'a ActiveCall> {
         match (self.link, other.link) {
-            (_, Link::Gap) => self.go_alone(places),
-            (Link::Gap, _) => other.go_alone(places),
-            _ => self.go_together(other, places),
+            (_, Link::Gap) => self.advance_alone(locations),
+            (Link::Gap, _) => other.advance_alone(locations),
+            _ => self.advance_together(other, locations),
         }
     }
 
-    fn go_alone(&mut self, places: &mut Vec<Place>) -> Option<&'a Call> {
+    fn advance_alone(&mut self, locations: &mut Vec<CodeLocation>) -> Option<&'a ActiveCall> {
         let mut last = None;
         while self.sure
-            && self.link <= Link::Seen
+            && self.link <= Link::Observed
             && let Some((call, outer)) = self.calls.split_innermost()
         {
-            places.push(call.caller);
+            locations.push(call.caller);
             (self.calls, self.link) = (outer, call.link);
             last = Some(call);
             if call.link == Link::Root {
@@ -88,14 +92,18 @@ impl<'a> View<'a> {
         last
     }
 
-    fn go_together(&mut self, other: &mut Self, places: &mut Vec<Place>) -> Option<&'a Call> {
+    fn advance_together(
+        &mut self,
+        other: &mut Self,
+        locations: &mut Vec<CodeLocation>,
+    ) -> Option<&'a ActiveCall> {
         let mut last = None;
-        while self.link.max(other.link) <= Link::Seen
+        while self.link.max(other.link) <= Link::Observed
             && let Some((one, outer)) = self.calls.split_innermost()
             && let Some((two, other_outer)) = other.calls.split_innermost()
             && one.is_same(two)
         {
-            places.push(one.caller);
+            locations.push(one.caller);
             (self.calls, self.link) = (outer, one.link);
             (other.calls, other.link) = (other_outer, two.link);
             last = Some(one);
@@ -107,12 +115,12 @@ impl<'a> View<'a> {
     }
 
     /// Excludes this direction from further steps.
-    pub(super) const fn give_up(&mut self) {
+    pub(super) const fn exclude(&mut self) {
         self.link = Link::Gap;
     }
 
     /// Returns the number of the stack's samples between the last one that showed a call and this one.
-    pub(super) const fn age(&self, call: &Call) -> u32 {
+    pub(super) const fn age(&self, call: &ActiveCall) -> u32 {
         self.now.saturating_sub(call.last)
     }
 }

@@ -9,7 +9,7 @@ use crate::plan::threads::Thread;
 
 /// The filter of the options, resolved for one recording. Maps are replayed in full, whatever it accepts.
 #[derive(Clone, Debug, Default)]
-pub struct Filter {
+pub struct ResolvedFilter {
     /// The options. An empty list accepts all samples.
     pub options: SampleFilter,
     /// Indexes of the events that `options.events` names.
@@ -20,7 +20,7 @@ pub struct Filter {
     pub to: Option<Timestamp>,
 }
 
-impl Filter {
+impl ResolvedFilter {
     /// Returns true if a sample is wanted. `named` tests the name and the control group of its thread.
     pub(crate) fn wants(&self, entry: &SampleEntry, named: impl FnOnce() -> bool) -> bool {
         (self.events.is_empty() || self.events.contains(&entry.event))
@@ -101,7 +101,7 @@ pub fn matches_pattern(pattern: &[u8], name: &[u8]) -> bool {
 
 /// Threads, events, processors and times of the samples that a filter rejected.
 #[derive(Clone, Debug, Default)]
-pub struct LeftOut {
+pub struct RejectedSamples {
     /// Threads, one entry for each name.
     pub threads: HashSet<Thread>,
     /// Event indexes.
@@ -112,7 +112,7 @@ pub struct LeftOut {
     pub times: Option<(Timestamp, Timestamp)>,
 }
 
-impl LeftOut {
+impl RejectedSamples {
     pub(crate) fn add(&mut self, entry: &SampleEntry, thread: Thread) {
         self.threads.insert(thread);
         self.events.insert(entry.event);

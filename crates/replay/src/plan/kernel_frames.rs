@@ -18,14 +18,14 @@ use crate::plan::spaces::KernelSpaces;
 
 /// Owner of the code at an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Whose {
+enum CodeOwner {
     Kernel,
     Hypervisor,
     GuestKernel,
     GuestUser,
 }
 
-impl Whose {
+impl CodeOwner {
     /// Owner for a processor mode; `None` for a process of the host.
     const fn of_mode(mode: CpuMode) -> Option<Self> {
         match mode {
@@ -91,35 +91,35 @@ pub(crate) fn kernel_frames(
     frames: &mut Vec<Frame>,
 ) -> bool {
     let mode = sample.cpu_mode;
-    let own = Whose::of_mode(mode);
+    let own = CodeOwner::of_mode(mode);
     let of_guest = mode.is_guest();
     let chain = sample.callchain.iter().filter(|_| mode != CpuMode::User);
     let entries = chain.flat_map(|chain| chain.frames()).filter_map(|(context, address)| {
-        let whose = Whose::of_entry(context, mode)?;
+        let whose = CodeOwner::of_entry(context, mode)?;
         // The chain of a guest sample is entirely in the guest.
         (!of_guest || whose.is_guest()).then_some((whose, address))
     });
     let mut entries = entries.peekable();
     let sampled = own.zip(sample.ip).filter(|&(own, ip)| match entries.peek() {
         // A kernel chain begins with the sampled address.
-        Some((whose, first)) => *whose != own || (own != Whose::Kernel && *first != ip),
+        Some((whose, first)) => *whose != own || (own != CodeOwner::Kernel && *first != ip),
         None => true,
     });
     let first = frames.len();
-    let mut last: Option<Whose> = None;
+    let mut last: Option<CodeOwner> = None;
     for (whose, address) in sampled.into_iter().chain(entries) {
-        let back_to_host = last.is_some_and(Whose::is_guest) && !whose.is_guest();
+        let back_to_host = last.is_some_and(CodeOwner::is_guest) && !whose.is_guest();
         if back_to_host {
             break;
         }
         let is_first = frames.len() == first;
-        let same_mode =
-            last.is_some_and(|last| (last == Whose::GuestUser) == (whose == Whose::GuestUser));
+        let same_mode = last
+            .is_some_and(|last| (last == CodeOwner::GuestUser) == (whose == CodeOwner::GuestUser));
         // At a mode transition the address was running: it is not a return address.
         let lookup = if same_mode && !is_first { address.sub(1) } else { address };
         let found_by = if is_first { FoundBy::Sampled } else { FoundBy::Callchain };
         frames.push(whose.frame(lookup, found_by, spaces));
         last = Some(whose);
     }
-    of_guest || last.is_some_and(Whose::is_guest)
+    of_guest || last.is_some_and(CodeOwner::is_guest)
 }

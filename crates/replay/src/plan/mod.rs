@@ -3,10 +3,10 @@
 pub(crate) mod apply;
 pub(crate) mod filter;
 pub(crate) mod kernel_frames;
+pub(crate) mod look_ahead;
 pub(crate) mod off_cpu;
 pub(crate) mod planner;
 pub(crate) mod position;
-pub(crate) mod read_ahead;
 pub(crate) mod spaces;
 pub(crate) mod threads;
-pub(crate) mod unswitched;
+pub(crate) mod without_switches;

@@ -12,7 +12,7 @@ use perf_data::{
     Batch, CpuMode, EventAttr, Head, Record, SampleEntry, SchedSwitch, TimedRecord, TracingData,
 };
 
-use crate::plan::unswitched::{Unswitched, UnswitchedThread};
+use crate::plan::without_switches::{ThreadWithoutSwitches, ThreadsWithoutSwitches};
 
 /// A period that a thread spent off the processor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,14 +54,14 @@ pub struct OffCpuTimes {
     /// Number of threads off the processor at the end of the recording; their times end there.
     pub at_end: u64,
     /// Threads without a switch, ordered by start.
-    pub unswitched: Vec<UnswitchedThread>,
+    pub without_switches: Vec<ThreadWithoutSwitches>,
     /// Number of sleeping threads with an unknown duration, because no record or sample has a time.
     pub timeless: u64,
 }
 
 /// The sample that shows the stack of a thread at its switch.
 #[derive(Clone, Copy, Debug)]
-struct Shown {
+struct SwitchSample {
     time: Timestamp,
     event: u16,
     /// `None` if the filter rejects the sample.
@@ -72,18 +72,18 @@ struct Shown {
 
 /// A thread that left its processor.
 #[derive(Clone, Copy, Debug)]
-struct Left {
+struct Departure {
     since: Timestamp,
-    shown: Option<Shown>,
+    shown: Option<SwitchSample>,
     /// True if the switch had a record; its sample comes before the record.
     recorded: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct ThreadState {
+struct OffCpuThread {
     /// Last sample since the thread came to the processor.
-    last: Option<Shown>,
-    left: Option<Left>,
+    last: Option<SwitchSample>,
+    left: Option<Departure>,
     /// True once the thread has exited; its next switch is its last.
     ended: bool,
 }
@@ -97,12 +97,12 @@ pub(crate) struct OffCpu {
     has_records: bool,
     /// True if all processors are recorded, so that every return is visible.
     sees_all: bool,
-    threads: HashMap<Tid, ThreadState>,
+    threads: HashMap<Tid, OffCpuThread>,
     /// Thread ids of samples by the ids in the tracepoint, if these differ.
     by_machine_id: HashMap<Tid, Tid>,
     latest: Timestamp,
     /// Tracks threads without a switch.
-    unswitched: Unswitched,
+    without_switches: ThreadsWithoutSwitches,
     times: OffCpuTimes,
 }
 
@@ -125,7 +125,7 @@ impl OffCpu {
         self.threads.allocation_size()
             + self.by_machine_id.allocation_size()
             + self.times.spans.capacity() * size_of::<OffCpuSpan>()
-            + self.unswitched.heap_bytes()
+            + self.without_switches.heap_bytes()
     }
 
     /// Reads the events of the head.
@@ -143,7 +143,7 @@ impl OffCpu {
             .collect();
         self.has_records |= events.clone().any(|event| event.attr.flags.context_switch());
         let each = self.events.iter().flatten().any(Option::is_some);
-        self.unswitched.learn(head, each);
+        self.without_switches.learn(head, each);
     }
 
     /// Applies a sample; `thread` is its index, or `None` if the filter rejects it.
@@ -154,10 +154,10 @@ impl OffCpu {
         }
         self.latest = self.latest.max(time);
         let is_switch = self.events.get(usize::from(event)).is_some_and(Option::is_some);
-        self.unswitched.sample(entry, is_switch);
+        self.without_switches.sample(entry, is_switch);
         let Some(switch) = self.events.get(usize::from(event)).copied().flatten() else {
             if is_task(tid) {
-                self.running(entry, Shown { time, event, thread, at_switch: false });
+                self.running(entry, SwitchSample { time, event, thread, at_switch: false });
             }
             return;
         };
@@ -166,7 +166,7 @@ impl OffCpu {
         let raw = batch.sample(entry).ok().and_then(|sample| sample.raw);
         let tasks = raw.and_then(|raw| switch?.tasks(raw));
         if let Some((_, next)) = tasks {
-            self.unswitched.comes(self.by_machine_id.get(&next).copied().unwrap_or(next));
+            self.without_switches.switch_in(self.by_machine_id.get(&next).copied().unwrap_or(next));
         }
         if let Some((_, next)) = tasks.filter(|_| !self.has_records)
             && let Some(&next) = self.by_machine_id.get(&next)
@@ -176,15 +176,15 @@ impl OffCpu {
         if is_task(tid) && !self.threads.get(&tid).is_some_and(|state| state.ended) {
             self.times.switches += 1;
             self.by_machine_id.extend(tasks.map(|(machine_id, _)| (machine_id, tid)));
-            let shown = Some(Shown { time, event, thread, at_switch: true });
-            self.leave(tid, Left { since: time, shown, recorded: false });
+            let shown = Some(SwitchSample { time, event, thread, at_switch: true });
+            self.leave(tid, Departure { since: time, shown, recorded: false });
         }
     }
 
     /// Applies a record that is not a sample.
     pub(crate) fn record(&mut self, record: &TimedRecord<'_>) {
         self.latest = self.latest.max(record.time);
-        self.unswitched.record(record);
+        self.without_switches.record(record);
         match record.record {
             Record::Fork(task) if !task.synthesized => {
                 self.threads.remove(&task.tid);
@@ -194,7 +194,7 @@ impl OffCpu {
                 self.threads.remove(&comm.tid);
             }
             Record::Exit(task) => {
-                let ended = ThreadState { ended: true, ..ThreadState::default() };
+                let ended = OffCpuThread { ended: true, ..OffCpuThread::default() };
                 self.threads.insert(task.tid, ended);
             }
             Record::Switch(switch) => {
@@ -210,7 +210,7 @@ impl OffCpu {
     }
 
     /// Applies a sample that is not a switch. In kernel mode the thread may still be leaving the processor.
-    fn running(&mut self, entry: &SampleEntry, shown: Shown) {
+    fn running(&mut self, entry: &SampleEntry, shown: SwitchSample) {
         let state = self.threads.entry(entry.tid).or_default();
         match state.left {
             Some(left) if entry.cpu_mode() == CpuMode::User => {
@@ -236,11 +236,11 @@ impl OffCpu {
         }
         self.times.switches += 1;
         let shown = state.last.filter(|_| !sampled);
-        self.leave(tid, Left { since: time, shown, recorded: true });
+        self.leave(tid, Departure { since: time, shown, recorded: true });
     }
 
-    fn leave(&mut self, tid: Tid, left: Left) {
-        let state = ThreadState { left: Some(left), ..ThreadState::default() };
+    fn leave(&mut self, tid: Tid, left: Departure) {
+        let state = OffCpuThread { left: Some(left), ..OffCpuThread::default() };
         let before = self.threads.insert(tid, state);
         if before.is_some_and(|before| before.left.is_some()) {
             self.times.without_end += 1;
@@ -257,8 +257,8 @@ impl OffCpu {
 
     /// Returns all times, and the threads without a switch.
     /// Times of threads that are still off the processor end with the recording.
-    pub(crate) fn finish(self) -> (OffCpuTimes, Unswitched) {
-        let Self { has_records, sees_all, threads, latest, unswitched, mut times, .. } = self;
+    pub(crate) fn finish(self) -> (OffCpuTimes, ThreadsWithoutSwitches) {
+        let Self { has_records, sees_all, threads, latest, without_switches, mut times, .. } = self;
         let mut left: Vec<_> =
             threads.into_iter().filter_map(|(tid, state)| Some((state.left?, tid))).collect();
         left.sort_unstable_by_key(|(left, tid)| (left.since, *tid));
@@ -270,20 +270,20 @@ impl OffCpu {
                 times.without_end += 1;
             }
         }
-        (times, unswitched)
+        (times, without_switches)
     }
 }
 
 impl OffCpuTimes {
-    fn add(&mut self, left: Left, until: Timestamp) {
-        let Left { since, shown, .. } = left;
+    fn add(&mut self, left: Departure, until: Timestamp) {
+        let Departure { since, shown, .. } = left;
         let duration = until.0.saturating_sub(since.0);
         let Some(shown) = shown else {
             self.without_sample.0 += 1;
             self.without_sample.1 = self.without_sample.1.saturating_add(duration);
             return;
         };
-        let Shown { time, event, thread: Some(thread), at_switch } = shown else { return };
+        let SwitchSample { time, event, thread: Some(thread), at_switch } = shown else { return };
         self.by_last_sample += u64::from(!at_switch);
         let shown_by = SampleKey { time, thread, event };
         self.spans.push(OffCpuSpan { since, duration, shown_by });

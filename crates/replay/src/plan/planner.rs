@@ -16,18 +16,20 @@ use crate::join::StackOwner;
 use crate::plan::apply::{
     apply, apply_known_map, apply_map, apply_new_map, learn_build_ids, learn_files,
 };
-use crate::plan::filter::{Filter, LeftOut, has_cgroups, matches_pattern};
+use crate::plan::filter::{RejectedSamples, ResolvedFilter, has_cgroups, matches_pattern};
 use crate::plan::kernel_frames::guest_kind;
+use crate::plan::look_ahead::DecodedRecord;
 use crate::plan::off_cpu::{OffCpu, OffCpuTimes};
 use crate::plan::position::PlanPosition;
-use crate::plan::read_ahead::ReadMap;
 use crate::plan::spaces::{ChunkSpaces, LaterSpace, Spaces};
 use crate::plan::threads::{Thread, Threads};
-use crate::plan::unswitched::{Life, Unswitched, UnswitchedThread};
+use crate::plan::without_switches::{
+    RecordedThread, ThreadWithoutSwitches, ThreadsWithoutSwitches,
+};
 
 /// A sample with the inputs of its walk.
 #[derive(Debug)]
-pub(crate) struct Planned {
+pub(crate) struct PlannedSample {
     pub(crate) entry: SampleEntry,
     /// Indexes of its spaces in [`Plan::spaces`].
     pub(crate) space: u32,
@@ -45,7 +47,7 @@ pub(crate) struct Planned {
 /// A chunk of samples, and the spaces that they need.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
-    pub(crate) samples: Vec<Planned>,
+    pub(crate) samples: Vec<PlannedSample>,
     pub(crate) spaces: Spaces,
 }
 
@@ -58,17 +60,17 @@ const SKEWED: usize = 64;
 const SAMPLED: usize = 512;
 
 /// Entry of a process in the table of last sample times.
-const fn place_of(pid: Pid) -> usize {
+const fn slot_of(pid: Pid) -> usize {
     pid.0 as usize % SAMPLED
 }
 
 /// Time of the last sample of each process.
-type Sampled = [Timestamp; SAMPLED];
+type LastSampleTimes = [Timestamp; SAMPLED];
 
 /// Returns true if a sample of the process may have been planned within [`SKEW`] before `now`.
 #[inline]
-fn was_sampled(sampled: &Sampled, pid: Pid, now: Timestamp) -> bool {
-    sampled[place_of(pid)].0 >= now.0.saturating_sub(SKEW)
+fn was_sampled(sampled: &LastSampleTimes, pid: Pid, now: Timestamp) -> bool {
+    sampled[slot_of(pid)].0 >= now.0.saturating_sub(SKEW)
 }
 
 /// Moves the timeline over a row of maps of one process.
@@ -77,8 +79,8 @@ fn was_sampled(sampled: &Sampled, pid: Pid, now: Timestamp) -> bool {
 #[inline]
 fn apply_row(
     timeline: &mut Timeline,
-    sampled: &Sampled,
-    row: &[ReadMap],
+    sampled: &LastSampleTimes,
+    row: &[DecodedRecord],
     entries: &[RecordEntry],
 ) -> bool {
     let (Some(first), Some(last)) = (row.first(), entries.last()) else { return false };
@@ -97,10 +99,10 @@ fn apply_row(
 /// The state of the plan.
 pub(crate) struct Planner<'r> {
     timeline: &'r mut Timeline,
-    filter: &'r Filter,
+    filter: &'r ResolvedFilter,
     threads: Threads,
     /// Time of the last planned sample, by the processes' entries.
-    sampled: Box<Sampled>,
+    sampled: Box<LastSampleTimes>,
     pub(crate) filtered: u64,
     pub(crate) left_out: LeftOut,
     memory: &'r Arc<MemoryBudget>,
@@ -115,7 +117,7 @@ pub(crate) struct Planner<'r> {
 impl<'r> Planner<'r> {
     pub(crate) fn new(
         timeline: &'r mut Timeline,
-        filter: &'r Filter,
+        filter: &'r ResolvedFilter,
         off_cpu: bool,
         memory: &'r Arc<MemoryBudget>,
     ) -> Self {
@@ -125,7 +127,7 @@ impl<'r> Planner<'r> {
             threads: Threads::new(),
             sampled: Box::new([Timestamp(0); SAMPLED]),
             filtered: 0,
-            left_out: LeftOut::default(),
+            rejected: RejectedSamples::default(),
             memory,
             held: HeldMemory::new(memory, MemoryUse::Processes),
             has_cgroups: false,
@@ -160,31 +162,31 @@ impl<'r> Planner<'r> {
 
     /// Plans up to `limit` samples that pass the filter: fewer at the end of the batch, none after it.
     #[inline(never)] // A stage of its own in profiles.
-    pub(crate) fn next_chunk(&mut self, place: &mut PlanPosition<'_>, limit: usize) -> Plan {
-        let mut chunk = Vec::with_capacity(limit.min(place.samples.len()));
+    pub(crate) fn next_chunk(&mut self, position: &mut PlanPosition<'_>, limit: usize) -> Plan {
+        let mut chunk = Vec::with_capacity(limit.min(position.samples.len()));
         let mut spaces = ChunkSpaces::new();
         while chunk.len() < limit {
-            let Some(entry) = place.samples.next() else {
-                self.apply_before(None, place, &mut chunk);
+            let Some(entry) = position.samples.next() else {
+                self.apply_before(None, position, &mut chunk);
                 break;
             };
-            self.apply_before(Some(entry), place, &mut chunk);
+            self.apply_before(Some(entry), position, &mut chunk);
             self.timeline.advance(entry.time);
             let comm = self.timeline.comm_of(entry.pid, entry.tid);
             let process = self.timeline.process_name(entry.pid, comm);
-            let cgroup = self.cgroup(entry, place.batch);
+            let cgroup = self.cgroup(entry, position.batch);
             let thread = Thread { pid: entry.pid, tid: entry.tid, comm, process, cgroup };
-            let cpu = self.filter.cpu(entry, place.batch);
-            let wanted =
-                self.filter.wants(entry, || self.is_named_so(thread)) && self.filter.wants_cpu(cpu);
+            let cpu = self.filter.cpu(entry, position.batch);
+            let wanted = self.filter.wants(entry, || self.has_accepted_names(thread))
+                && self.filter.wants_cpu(cpu);
             let index = wanted.then(|| self.threads.index(thread));
             if let Some(off_cpu) = &mut self.off_cpu {
-                off_cpu.sample(entry, place.batch, index);
+                off_cpu.sample(entry, position.batch, index);
             }
             let Some(index) = index else {
                 self.filtered += 1;
-                self.left_out.add(entry, thread);
-                self.left_out.cpus.extend(cpu);
+                self.rejected.add(entry, thread);
+                self.rejected.cpus.extend(cpu);
                 continue;
             };
             if let Some(kind) = guest_kind(entry.cpu_mode()) {
@@ -195,11 +197,11 @@ impl<'r> Planner<'r> {
             let current = self.timeline.current(entry.pid);
             let (process_image, has_relatives) = (current.image, current.has_relatives);
             let space = spaces.of_process(entry.pid, current.space);
-            self.sampled[place_of(entry.pid)] = entry.time;
+            self.sampled[slot_of(entry.pid)] = entry.time;
             let owner = self.threads.owner(process_image, entry.tid);
             let related =
                 if has_relatives { self.timeline.related_spaces(entry.pid) } else { Vec::new() };
-            chunk.push(Planned {
+            chunk.push(PlannedSample {
                 entry: *entry,
                 space,
                 kernel,
@@ -210,8 +212,8 @@ impl<'r> Planner<'r> {
                 owner,
             });
         }
-        if let next @ Some(_) = place.samples.as_slice().first() {
-            self.apply_before(next, place, &mut chunk);
+        if let next @ Some(_) = position.samples.as_slice().first() {
+            self.apply_before(next, position, &mut chunk);
         }
         self.count();
         Plan { samples: chunk, spaces: spaces.all }
@@ -222,10 +224,10 @@ impl<'r> Planner<'r> {
     fn apply_before(
         &mut self,
         sample: Option<&SampleEntry>,
-        place: &mut PlanPosition<'_>,
-        chunk: &mut [Planned],
+        position: &mut PlanPosition<'_>,
+        chunk: &mut [PlannedSample],
     ) {
-        let batch = place.batch;
+        let batch = position.batch;
         loop {
             let (entries, row) = place.row_before(sample, self.timeline.cached_names());
             let Some(entry) = entries.first() else { break };
@@ -243,12 +245,17 @@ impl<'r> Planner<'r> {
                 self.apply_other(entry, row.other, batch, chunk);
                 1
             };
-            place.skip(n_done);
+            position.skip(n_done);
         }
     }
 
     /// Applies a map, and gives the resulting space to samples shortly before it.
-    fn apply_known(&mut self, entry: &RecordEntry, read: ReadMap, chunk: &mut [Planned]) {
+    fn apply_known(
+        &mut self,
+        entry: &RecordEntry,
+        read: DecodedRecord,
+        chunk: &mut [PlannedSample],
+    ) {
         let Some(map) = read.map else { return };
         self.timeline.advance(entry.time);
         self.timeline.map_cached(&map);
@@ -263,7 +270,7 @@ impl<'r> Planner<'r> {
         entry: &RecordEntry,
         record: Option<&TimedRecord<'_>>,
         batch: &Batch,
-        chunk: &mut [Planned],
+        chunk: &mut [PlannedSample],
     ) {
         let pid = match record {
             Some(record) => self.apply_record(record),
@@ -288,7 +295,7 @@ impl<'r> Planner<'r> {
     }
 
     /// Returns true if the names of a thread and of its control group pass the filter.
-    fn is_named_so(&self, thread: Thread) -> bool {
+    fn has_accepted_names(&self, thread: Thread) -> bool {
         let SampleFilter { comms, cgroups, .. } = &self.filter.options;
         let fits = |patterns: &[Vec<u8>], name: &[u8]| {
             patterns.iter().any(|wanted| matches_pattern(wanted, name))
@@ -336,7 +343,7 @@ impl<'r> Planner<'r> {
     }
 
     /// Gives the current space of a process to its samples from shortly before `now`.
-    fn update_recent(&mut self, now: Timestamp, pid: Pid, chunk: &mut [Planned]) {
+    fn update_recent(&mut self, now: Timestamp, pid: Pid, chunk: &mut [PlannedSample]) {
         if !was_sampled(&self.sampled, pid, now) {
             return;
         }
@@ -354,7 +361,7 @@ impl<'r> Planner<'r> {
     }
 
     /// Forgets the threads. No planned sample may be waiting.
-    pub(crate) fn begin_anew(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.threads = Threads::new();
     }
 
@@ -376,21 +383,25 @@ impl<'r> Planner<'r> {
     /// Returns the threads of the planned samples, and their times off the processor if requested.
     pub(crate) fn into_parts(mut self) -> (Vec<Thread>, Option<OffCpuTimes>) {
         let off_cpu = self.off_cpu.take().map(|off_cpu| {
-            let (mut times, unswitched) = off_cpu.finish();
-            self.add_unswitched(unswitched, &mut times);
+            let (mut times, without_switches) = off_cpu.finish();
+            self.add_without_switches(without_switches, &mut times);
             times
         });
         (self.threads.into_all(), off_cpu)
     }
 
     /// Adds the threads without a switch that pass the filter, limited to the filter's time range.
-    fn add_unswitched(&mut self, unswitched: Unswitched, times: &mut OffCpuTimes) {
-        for (life, state, first, last) in unswitched.finish() {
-            let Life { pid, tid, .. } = life;
+    fn add_without_switches(
+        &mut self,
+        without_switches: ThreadsWithoutSwitches,
+        times: &mut OffCpuTimes,
+    ) {
+        for (life, state, first, last) in without_switches.finish() {
+            let RecordedThread { pid, tid, .. } = life;
             let comm = self.timeline.comm_of(pid, tid);
             let process = self.timeline.process_name(pid, comm);
             let thread = Thread { pid, tid, comm, process, cgroup: None };
-            if !self.filter.wants_thread(pid, tid, || self.is_named_so(thread)) {
+            if !self.filter.wants_thread(pid, tid, || self.has_accepted_names(thread)) {
                 continue;
             }
             let since = self.filter.from.map_or(first, |from| from.max(first));
@@ -400,7 +411,12 @@ impl<'r> Planner<'r> {
                 times.timeless += 1;
             } else if duration > 0 {
                 let thread = self.threads.index(thread);
-                times.unswitched.push(UnswitchedThread { thread, state, since, duration });
+                times.without_switches.push(ThreadWithoutSwitches {
+                    thread,
+                    state,
+                    since,
+                    duration,
+                });
             }
         }
     }

@@ -3,7 +3,7 @@
 use module_map::CachedNames;
 use perf_data::{Batch, RecordEntry, SampleEntry};
 
-use crate::plan::read_ahead::{ReadAhead, ReadRow};
+use crate::plan::look_ahead::{LookAhead, RecordRun};
 
 /// Position of the plan in a batch.
 pub(crate) struct PlanPosition<'b> {
@@ -11,14 +11,14 @@ pub(crate) struct PlanPosition<'b> {
     /// Remaining records.
     records: &'b [RecordEntry],
     /// The first of them, already decoded.
-    read: ReadAhead<'b>,
+    read: LookAhead<'b>,
     pub(crate) samples: std::slice::Iter<'b, SampleEntry>,
 }
 
 impl<'b> PlanPosition<'b> {
     pub(crate) fn start(batch: &'b Batch) -> Self {
         let (records, samples) = (batch.record_entries(), batch.samples().iter());
-        Self { batch, records, read: ReadAhead::new(), samples }
+        Self { batch, records, read: LookAhead::new(), samples }
     }
 
     /// Returns true if the whole batch is planned.
@@ -46,7 +46,7 @@ impl<'b> PlanPosition<'b> {
             _ => entries.len(),
         };
         let entries = entries.get(..n_before).unwrap_or_default();
-        (entries, ReadRow { maps: row.maps.get(..n_before).unwrap_or_default(), ..row })
+        (entries, RecordRun { maps: row.maps.get(..n_before).unwrap_or_default(), ..row })
     }
 
     /// Advances by `n_records`.

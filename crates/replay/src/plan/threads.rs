@@ -52,7 +52,7 @@ impl Threads {
     /// Returns the index of a thread, adding it if needed.
     pub(crate) fn index(&mut self, thread: Thread) -> u32 {
         let Self { all, index, last_threads, .. } = self;
-        let last = last_threads.get_mut(place_of(thread.tid));
+        let last = last_threads.get_mut(slot_of(thread.tid));
         if let Some(&mut Some((known, at))) = last
             && known == thread
         {
@@ -62,7 +62,7 @@ impl Threads {
             all.push(thread);
             all.len() as u32 - 1
         });
-        if let Some(last) = last_threads.get_mut(place_of(thread.tid)) {
+        if let Some(last) = last_threads.get_mut(slot_of(thread.tid)) {
             *last = Some((thread, at));
         }
         at
@@ -70,14 +70,14 @@ impl Threads {
 
     /// Returns the owner of the stack of a thread in a process image.
     pub(crate) fn owner(&mut self, process_image: ProcessImage, tid: Tid) -> StackOwner {
-        let last = self.last_owners.get(place_of(tid)).copied().flatten();
+        let last = self.last_owners.get(slot_of(tid)).copied().flatten();
         if let Some((_, _, owner)) = last.filter(|last| (last.0, last.1) == (process_image, tid)) {
             return owner;
         }
         let birth = self.births.get(&tid).copied().unwrap_or(0);
         let next = StackOwner(self.owners.len() as u32);
         let owner = *self.owners.entry((process_image, tid, birth)).or_insert(next);
-        if let Some(last) = self.last_owners.get_mut(place_of(tid)) {
+        if let Some(last) = self.last_owners.get_mut(slot_of(tid)) {
             *last = Some((process_image, tid, owner));
         }
         owner
@@ -86,7 +86,7 @@ impl Threads {
     /// Records the reuse of a thread id by a new thread.
     pub(crate) fn born(&mut self, tid: Tid) {
         *self.births.entry(tid).or_default() += 1;
-        if let Some(last) = self.last_owners.get_mut(place_of(tid)) {
+        if let Some(last) = self.last_owners.get_mut(slot_of(tid)) {
             *last = None;
         }
     }
@@ -111,7 +111,7 @@ impl Threads {
 }
 
 /// Cache entry of a thread id.
-const fn place_of(tid: Tid) -> usize {
+const fn slot_of(tid: Tid) -> usize {
     tid.0 as usize % LAST
 }
 

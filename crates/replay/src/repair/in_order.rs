@@ -7,10 +7,10 @@ use std::sync::{Mutex, PoisonError, TryLockError};
 pub(crate) struct InOrder<T, F> {
     /// Completed values, by number.
     waiting: Mutex<Vec<Option<T>>>,
-    taker: Mutex<Taker<F>>,
+    taker: Mutex<Consumer<F>>,
 }
 
-struct Taker<F> {
+struct Consumer<F> {
     /// Number of the next value to consume.
     next: usize,
     take: F,
@@ -20,7 +20,7 @@ impl<T, F: FnMut(T)> InOrder<T, F> {
     /// Creates a hand-off for `len` values.
     pub(crate) fn new(len: usize, take: F) -> Self {
         let waiting = std::iter::repeat_with(|| None).take(len).collect();
-        Self { waiting: Mutex::new(waiting), taker: Mutex::new(Taker { next: 0, take }) }
+        Self { waiting: Mutex::new(waiting), taker: Mutex::new(Consumer { next: 0, take }) }
     }
 
     /// Stores a completed value. It is consumed now, or after the values before it.

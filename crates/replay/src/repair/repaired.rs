@@ -5,14 +5,14 @@
 use address::ById as _;
 use budget::HeldMemory;
 use profile::{EndReason, FoundBy, FrameId, SampleRow, StackId, StackRow};
-use unwinder::Place;
+use unwinder::CodeLocation;
 
-use crate::join::Code;
+use crate::join::CodeContext;
 use crate::slice::counts::SliceCounts;
 use crate::slice::frame_key::{FrameKey, PlacedFrame};
 use crate::slice::layout::SampleLayouts;
 use crate::slice::walk::WalkedSlice;
-use crate::tails::{Call, Finder, TailFrame};
+use crate::tails::{Finder, ResolvedCall, TailFrame};
 
 /// The input of the merge. Ids are local to the slice.
 #[derive(Debug)]
@@ -31,7 +31,10 @@ pub(crate) struct RepairedSlice {
 impl RepairedSlice {
     /// Takes the rows that samples of a slice use, without the chains that repair replaced.
     #[inline(never)] // A stage of its own in profiles.
-    pub(crate) fn of(slice: WalkedSlice, tail_calls: Option<(&mut Finder, Code<'_>)>) -> Self {
+    pub(crate) fn of(
+        slice: WalkedSlice,
+        tail_calls: Option<(&mut Finder, CodeContext<'_>)>,
+    ) -> Self {
         let mut rows = UsedRows::of(&slice, tail_calls);
         let stack = |row: &SampleRow| row.stack.and_then(|stack| rows.stack(stack));
         let stacks_of_samples: Vec<_> = slice.samples.iter().map(stack).collect();
@@ -67,16 +70,16 @@ struct UsedRows<'s> {
     frames: Vec<FrameKey>,
     stacks: Vec<StackRow>,
     /// New ids of the slice's frames and nodes, once a sample uses them.
-    known_frames: Vec<Option<FrameId>>,
-    known_stacks: Vec<Option<StackId>>,
+    frame_ids: Vec<Option<FrameId>>,
+    stack_ids: Vec<Option<StackId>>,
     /// Nodes of a chain without a new id, innermost first.
     chain: Vec<(StackId, StackRow)>,
     /// Finder of the frames that tail calls removed.
-    tail_calls: Option<(&'s mut Finder, Code<'s>)>,
+    tail_calls: Option<(&'s mut Finder, CodeContext<'s>)>,
     /// For each frame of the slice: the function that it calls.
     calls: Vec<SliceCall>,
     /// For each stack: frames that tail calls add. Empty if there are none at all.
-    added: Vec<Added>,
+    added: Vec<AddedFrames>,
 }
 
 /// One additional frame and node is reserved for each `ADDED` ones.
@@ -86,7 +89,7 @@ const ADDED: usize = 8;
 #[derive(Clone, Copy, Debug)]
 enum SliceCall {
     /// Not determined yet.
-    Unasked,
+    Undetermined,
     /// Unknown.
     Nothing,
     /// A function of the caller's file.
@@ -97,24 +100,24 @@ enum SliceCall {
 
 /// Frames that tail calls add to a chain.
 #[derive(Clone, Copy, Default, Debug)]
-struct Added {
+struct AddedFrames {
     frames: u32,
     /// True if some are unknown.
     has_unknown: bool,
 }
 
 impl<'s> UsedRows<'s> {
-    fn of(slice: &'s WalkedSlice, tail_calls: Option<(&'s mut Finder, Code<'s>)>) -> Self {
+    fn of(slice: &'s WalkedSlice, tail_calls: Option<(&'s mut Finder, CodeContext<'s>)>) -> Self {
         let (n_frames, n_stacks) = (slice.frames.values().len(), slice.stacks.values().len());
-        let with_room = |len: usize| if tail_calls.is_some() { len + len / ADDED } else { len };
+        let with_capacity = |len: usize| if tail_calls.is_some() { len + len / ADDED } else { len };
         Self {
             slice,
-            frames: Vec::with_capacity(with_room(n_frames)),
-            stacks: Vec::with_capacity(with_room(n_stacks)),
-            known_frames: vec![None; n_frames],
-            known_stacks: vec![None; n_stacks],
+            frames: Vec::with_capacity(with_capacity(n_frames)),
+            stacks: Vec::with_capacity(with_capacity(n_stacks)),
+            frame_ids: vec![None; n_frames],
+            stack_ids: vec![None; n_stacks],
             chain: Vec::new(),
-            calls: vec![SliceCall::Unasked; if tail_calls.is_some() { n_frames } else { 0 }],
+            calls: vec![SliceCall::Undetermined; if tail_calls.is_some() { n_frames } else { 0 }],
             tail_calls,
             added: Vec::new(),
         }
@@ -126,7 +129,7 @@ impl<'s> UsedRows<'s> {
         let mut at = Some(innermost);
         let mut parent = None;
         while let Some(node) = at {
-            if let Some(known) = self.known_stacks.by_id(node).copied().flatten() {
+            if let Some(known) = self.stack_ids.by_id(node).copied().flatten() {
                 parent = Some(known);
                 break;
             }
@@ -135,19 +138,19 @@ impl<'s> UsedRows<'s> {
             at = row.parent;
         }
         while let Some((node, row)) = self.chain.pop() {
-            let frame = self.known_frame(row.frame)?;
+            let frame = self.frame_id(row.frame)?;
             if let Some(outside) = parent.filter(|_| self.tail_calls.is_some()) {
                 parent = Some(self.add_tail_calls(outside, row)?);
             }
             parent = Some(self.push(parent, frame));
-            *self.known_stacks.by_id_mut(node)? = parent;
+            *self.stack_ids.by_id_mut(node)? = parent;
         }
         parent
     }
 
     /// Returns the new id of a frame of the slice.
-    fn known_frame(&mut self, frame: FrameId) -> Option<FrameId> {
-        let slot = self.known_frames.by_id_mut(frame)?;
+    fn frame_id(&mut self, frame: FrameId) -> Option<FrameId> {
+        let slot = self.frame_ids.by_id_mut(frame)?;
         if let Some(frame) = *slot {
             return Some(frame);
         }
@@ -183,7 +186,7 @@ impl<'s> UsedRows<'s> {
                 }
                 self.add_missing(outside, from, caller, callee)
             }
-            SliceCall::Unasked | SliceCall::Symbol => {
+            SliceCall::Undetermined | SliceCall::Symbol => {
                 let (caller, callee) = (*keys.by_id(from)?, *keys.by_id(row.frame)?);
                 self.add_missing(outside, from, caller, callee)
             }
@@ -200,13 +203,13 @@ impl<'s> UsedRows<'s> {
         callee: FrameKey,
     ) -> Option<StackId> {
         let (finder, code) = self.tail_calls.as_mut()?;
-        let caller_place = caller.code_place();
+        let caller_place = caller.code_frame();
         let call = finder.call(&caller_place, *code);
         *self.calls.by_id_mut(from)? = SliceCall::of(call);
-        let frames = finder.between(call, &caller_place, &callee.code_place(), *code);
+        let frames = finder.between(call, &caller_place, &callee.code_frame(), *code);
         let Some(frames) = frames else { return Some(outside) };
         self.added.reserve(self.stacks.capacity() - self.added.len());
-        self.added.resize(self.stacks.len(), Added::default());
+        self.added.resize(self.stacks.len(), AddedFrames::default());
         let mut parent = outside;
         for frame in &*frames {
             let key = tail_key(*frame, caller, callee);
@@ -222,11 +225,13 @@ impl<'s> UsedRows<'s> {
 }
 
 impl SliceCall {
-    const fn of(call: Call) -> Self {
+    const fn of(call: ResolvedCall) -> Self {
         match call {
-            Call::Function(called) => Self::Function { start: called.start, end: called.end },
-            Call::Symbol(_) => Self::Symbol,
-            Call::Unknown => Self::Nothing,
+            ResolvedCall::Function(called) => {
+                Self::Function { start: called.start, end: called.end }
+            }
+            ResolvedCall::Symbol(_) => Self::Symbol,
+            ResolvedCall::Unknown => Self::Nothing,
         }
     }
 }
@@ -240,7 +245,7 @@ fn tail_key(frame: TailFrame, caller: FrameKey, callee: FrameKey) -> FrameKey {
         TailFrame::Function(module, svma) => (module, svma, true),
     };
     let of = if callee.module() == Some(module) { callee } else { caller };
-    let place = Place { module: Some(module), relative, bias: 0 };
+    let location = CodeLocation { module: Some(module), relative, bias: 0 };
     let found_by = FoundBy::TailCall;
-    FrameKey::new(&PlacedFrame { place, found_by, kernel: false, whole }, of.instance())
+    FrameKey::new(&PlacedFrame { location, found_by, kernel: false, whole }, of.instance())
 }

@@ -1,24 +1,24 @@
 //! Completions of chains: each sample is decided separately, from the evidence of both directions.
 
 use rayon::prelude::*;
-use unwinder::Place;
+use unwinder::CodeLocation;
 
-use crate::join::{CutChain, Lists, Memory, Repaired, Trials};
-use crate::repair::thread_group::{Before, Later, Position, WindowSlices};
+use crate::join::{CallHistory, ChainRepair, Lists, Trials, TruncatedChain};
+use crate::repair::thread_group::{EarlierEvidence, LaterEvidence, SamplePosition, WindowSlices};
 
 /// Number of samples that one task decides.
 const TOGETHER: usize = 512;
 /// Initial capacity for their callers at most, 3 MB, if both directions know that many.
-const PLACES: usize = 1 << 17;
+const CALLERS: usize = 1 << 17;
 /// Prefetch distance, in samples.
-const AHEAD: usize = 4;
+const PREFETCH_DISTANCE: usize = 4;
 
 /// State of both directions for the threads of a group.
 #[derive(Clone, Copy)]
-pub(crate) struct Deciding<'w> {
+pub(crate) struct RepairContext<'w> {
     pub(crate) window: WindowSlices<'w>,
-    pub(crate) past: &'w Memory,
-    pub(crate) future: &'w Memory,
+    pub(crate) past: &'w CallHistory,
+    pub(crate) future: &'w CallHistory,
     pub(crate) trials: &'w Trials,
     /// True if chains may be completed after a gap.
     pub(crate) gaps: bool,
@@ -28,9 +28,9 @@ pub(crate) struct Deciding<'w> {
 #[derive(Debug, Default)]
 pub(crate) struct Repairs {
     /// Chains in sample order, with the index of their first caller.
-    chains: Vec<(Position, Repaired, usize)>,
+    chains: Vec<(SamplePosition, ChainRepair, usize)>,
     /// Callers of all chains, one chain after the other.
-    places: Vec<Place>,
+    locations: Vec<CodeLocation>,
 }
 
 impl Repairs {
@@ -38,24 +38,24 @@ impl Repairs {
     pub(crate) fn of_slice(
         &self,
         slice: usize,
-    ) -> impl Iterator<Item = (Position, Repaired, &[Place])> {
+    ) -> impl Iterator<Item = (SamplePosition, ChainRepair, &[CodeLocation])> {
         let first = self.chains.partition_point(|(position, ..)| position.slice < slice);
         let chains = self.chains.get(first..).unwrap_or_default().iter();
         let of_slice = chains.take_while(move |(position, ..)| position.slice == slice);
         of_slice.filter_map(|&(position, repaired, start)| {
-            let callers = self.places.get(start..)?.get(..repaired.len)?;
+            let callers = self.locations.get(start..)?.get(..repaired.len)?;
             Some((position, repaired, callers))
         })
     }
 }
 
-impl<'w> Deciding<'w> {
+impl<'w> RepairContext<'w> {
     /// Decides the chains of samples in order, in parallel parts.
     pub(crate) fn all(
         self,
-        positions: &'w [Position],
-        before: &'w [Option<Before>],
-        later: &'w [Option<Later>],
+        positions: &'w [SamplePosition],
+        before: &'w [Option<EarlierEvidence>],
+        later: &'w [Option<LaterEvidence>],
     ) -> impl IndexedParallelIterator<Item = Repairs> {
         let parts = positions.par_chunks(TOGETHER).zip(before.par_chunks(TOGETHER));
         let parts = parts.zip(later.par_chunks(TOGETHER)).with_max_len(1);
@@ -65,54 +65,55 @@ impl<'w> Deciding<'w> {
     #[inline(never)] // A stage of its own in profiles.
     fn part(
         self,
-        positions: &[Position],
-        before: &[Option<Before>],
-        later: &[Option<Later>],
+        positions: &[SamplePosition],
+        before: &[Option<EarlierEvidence>],
+        later: &[Option<LaterEvidence>],
     ) -> Repairs {
         let mut lists = Lists::default();
-        let said = |at: usize| Some((before.get(at).copied()??, later.get(at).copied()??));
-        let chains = || (0..positions.len()).filter_map(said);
-        let longest =
-            |(before, later): (Before, Later)| before.outside.len().max(later.outside.len());
+        let evidence_at = |at: usize| Some((before.get(at).copied()??, later.get(at).copied()??));
+        let chains = || (0..positions.len()).filter_map(evidence_at);
+        let longest = |(before, later): (EarlierEvidence, LaterEvidence)| {
+            before.outside.len().max(later.outside.len())
+        };
         let mut all = Repairs {
             chains: Vec::with_capacity(chains().count()),
-            places: Vec::with_capacity(PLACES.min(chains().map(longest).sum())),
+            locations: Vec::with_capacity(CALLERS.min(chains().map(longest).sum())),
         };
         for (at, &position) in positions.iter().enumerate() {
             if let Some((&position, (before, later))) =
-                positions.get(at + AHEAD).zip(said(at + AHEAD))
+                positions.get(at + PREFETCH_DISTANCE).zip(evidence_at(at + PREFETCH_DISTANCE))
             {
                 self.window.fetch_ends(position);
                 self.past.fetch(before.outside);
                 self.future.fetch(later.outside);
             }
-            let Some((before, later)) = said(at) else { continue };
-            let start = all.places.len();
-            let repaired = self.decide(position, before, later, &mut lists, &mut all.places);
+            let Some((before, later)) = evidence_at(at) else { continue };
+            let start = all.locations.len();
+            let repaired = self.decide(position, before, later, &mut lists, &mut all.locations);
             all.chains.extend(repaired.map(|repaired| (position, repaired, start)));
         }
         all.chains.shrink_to_fit();
-        all.places.shrink_to_fit();
+        all.locations.shrink_to_fit();
         all
     }
 
     /// Appends the callers of a sample's chain.
     fn decide(
         &self,
-        position: Position,
-        before: Before,
-        later: Later,
+        position: SamplePosition,
+        before: EarlierEvidence,
+        later: LaterEvidence,
         lists: &mut Lists<'w>,
-        places: &mut Vec<Place>,
-    ) -> Option<Repaired> {
+        locations: &mut Vec<CodeLocation>,
+    ) -> Option<ChainRepair> {
         let Self { window, past, future, trials, .. } = *self;
-        let seen = window.sample(position)?;
+        let observed = window.sample(position)?;
         let views = [
-            past.view_of_then(&before.known, before.start, before.outside, trials),
-            future.view(&later.known, later.outside, trials),
+            past.view_at_snapshot(&before.evidence, before.start, before.outside, trials),
+            future.view(&later.evidence, later.outside, trials),
         ];
-        let several = before.several || future.has_several(&later.known);
-        let chain = CutChain::new(&seen, self.gaps && !several);
-        chain.repair_to_beginning(views, lists, places, &seen, window.code)
+        let several = before.several || future.has_several(&later.evidence);
+        let chain = TruncatedChain::new(&observed, self.gaps && !several);
+        chain.repair_to_beginning(views, lists, locations, &observed, window.code)
     }
 }

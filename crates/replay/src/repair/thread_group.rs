@@ -7,14 +7,15 @@ use perf_data::prefetch_line;
 use rayon::prelude::*;
 
 use crate::join::{
-    Code, Functions, KeptStart, Key, Known, Memory, Seen, SeenEnd, Sight, StackOwner, Trials,
+    CallHistory, CodeContext, FunctionCache, ObservedStack, SampleContext, SnapshotKey, StackEnd,
+    StackEvidence, StackOwner, StartSnapshot, Trials,
 };
-use crate::repair::repairs::{Deciding, Repairs};
+use crate::repair::repairs::{RepairContext, Repairs};
 use crate::slice::walk::WalkedSlice;
 
 /// A sample: its position in the window, the index of its slice among the waiting ones, and its index in the slice.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Position {
+pub(crate) struct SamplePosition {
     pub(crate) at: usize,
     pub(crate) slice: usize,
     pub(crate) index: usize,
@@ -25,12 +26,12 @@ pub(crate) struct Position {
 pub(crate) struct WindowSlices<'w> {
     pub(crate) slices: &'w VecDeque<WalkedSlice>,
     pub(crate) repaired: usize,
-    pub(crate) code: Code<'w>,
+    pub(crate) code: CodeContext<'w>,
 }
 
 /// State of the repair for a group of threads.
 #[derive(Debug, Default)]
-pub(crate) struct Lane {
+pub(crate) struct ThreadGroup {
     past: Past,
     future: Future,
 }
@@ -38,74 +39,74 @@ pub(crate) struct Lane {
 /// Evidence from the first sample to the last. It remains from one window to the next.
 #[derive(Debug)]
 struct Past {
-    memory: Memory,
-    functions: Functions,
+    memory: CallHistory,
+    functions: FunctionCache,
     /// Number of processed samples of the window.
     done: usize,
     /// Evidence from earlier samples for the last processed ones, if their chains are truncated.
-    said: Vec<Option<Before>>,
+    collected: Vec<Option<EarlierEvidence>>,
 }
 
 /// Evidence from the last sample of a window to the first.
 #[derive(Debug)]
 struct Future {
-    memory: Memory,
-    functions: Functions,
+    memory: CallHistory,
+    functions: FunctionCache,
     /// Evidence from later samples for the ones to repair, if their chains are truncated.
-    said: Vec<Option<Later>>,
+    collected: Vec<Option<LaterEvidence>>,
 }
 
 /// Maximum number of stored calls per window: some 42 MB. Programs need one to twelve per sample.
 /// Samples beyond it have no evidence from later ones.
-const KEPT_OF_FUTURE: usize = 1 << 19;
+const SNAPSHOTS_OF_FUTURE: usize = 1 << 19;
 /// Fewer for the past: when its store is full, the stored evidence is used up first.
-const KEPT_OF_PAST: usize = 1 << 16;
+const SNAPSHOTS_OF_PAST: usize = 1 << 16;
 
 impl Default for Past {
     fn default() -> Self {
-        let (functions, done, said) = Default::default();
-        Self { memory: Memory::with_room(KEPT_OF_PAST), functions, done, said }
+        let (functions, done, collected) = Default::default();
+        Self { memory: CallHistory::with_capacity(SNAPSHOTS_OF_PAST), functions, done, collected }
     }
 }
 
 impl Default for Future {
     fn default() -> Self {
-        let (functions, said) = Default::default();
-        Self { memory: Memory::learning(KEPT_OF_FUTURE), functions, said }
+        let (functions, collected) = Default::default();
+        Self { memory: CallHistory::learning(SNAPSHOTS_OF_FUTURE), functions, collected }
     }
 }
 
 /// Evidence from the samples before one: its comparison, the calls outside of it, and the start of its stack.
 /// Also whether its thread has several stacks.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Before {
-    pub(crate) known: Known,
-    pub(crate) outside: Key,
-    pub(crate) start: Option<KeptStart>,
+pub(crate) struct EarlierEvidence {
+    pub(crate) evidence: StackEvidence,
+    pub(crate) outside: SnapshotKey,
+    pub(crate) start: Option<StartSnapshot>,
     pub(crate) several: bool,
 }
 
 /// Evidence from the samples after one: its comparison, and the calls outside of it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Later {
-    pub(crate) known: Known,
-    pub(crate) outside: Key,
+pub(crate) struct LaterEvidence {
+    pub(crate) evidence: StackEvidence,
+    pub(crate) outside: SnapshotKey,
 }
 
 impl<'w> WindowSlices<'w> {
     /// Returns the observed stack of a sample with user frames.
-    pub(crate) fn sample(&self, position: Position) -> Option<Seen<'w>> {
-        self.slices.get(position.slice)?.seen.get(position.index)
+    pub(crate) fn sample(&self, position: SamplePosition) -> Option<ObservedStack<'w>> {
+        self.slices.get(position.slice)?.observed.get(position.index)
     }
 
     /// Returns the samples of the window to repair.
-    fn to_repair(self, positions: &[Position]) -> &[Position] {
+    fn to_repair(self, positions: &[SamplePosition]) -> &[SamplePosition] {
         let n = positions.partition_point(|position| position.at < self.repaired);
         positions.get(..n).unwrap_or_default()
     }
 
     /// Prefetches the frames of a sample.
-    fn fetch(&self, position: Option<&Position>) {
+    fn fetch(&self, position: Option<&SamplePosition>) {
         /// Most samples have at most this many.
         const FRAMES: usize = 24;
         if let Some(seen) = position.and_then(|position| self.sample(*position)) {
@@ -122,14 +123,14 @@ impl<'w> WindowSlices<'w> {
     }
 
     /// Returns the threads with truncated chains to repair, each with the innermost stack address at which one ends.
-    fn wanted(&self, positions: &[Position]) -> HashMap<StackOwner, u64> {
+    fn wanted(&self, positions: &[SamplePosition]) -> HashMap<StackOwner, u64> {
         let mut wanted = HashMap::new();
         let to_repair = self.to_repair(positions).iter();
-        for seen in to_repair.filter_map(|position| self.sample(*position)) {
-            if let SeenEnd::Cut(cfa) = seen.end {
+        for observed in to_repair.filter_map(|position| self.sample(*position)) {
+            if let StackEnd::Truncated(cfa) = observed.end {
                 let cfa = cfa.unwrap_or(u64::MAX);
                 wanted
-                    .entry(seen.owner)
+                    .entry(observed.owner)
                     .and_modify(|it: &mut u64| *it = cfa.min(*it))
                     .or_insert(cfa);
             }
@@ -138,9 +139,9 @@ impl<'w> WindowSlices<'w> {
     }
 }
 
-impl Lane {
+impl ThreadGroup {
     /// Processes the samples of a window in both directions, concurrently.
-    pub(crate) fn look(&mut self, window: WindowSlices<'_>, positions: &[Position]) {
+    pub(crate) fn observe(&mut self, window: WindowSlices<'_>, positions: &[SamplePosition]) {
         let Self { past, future, .. } = self;
         past.done = 0;
         let to_repair = window.to_repair(positions);
@@ -158,7 +159,7 @@ impl Lane {
     pub(crate) fn decide(
         &mut self,
         window: WindowSlices<'_>,
-        positions: &[Position],
+        positions: &[SamplePosition],
         trials: &Trials,
         gaps: bool,
     ) -> Vec<Repairs> {
@@ -169,10 +170,10 @@ impl Lane {
             let Self { past, future } = &*self;
             let (from, to) = (first, past.done);
             let (past, future) = (&past.memory, &future.memory);
-            let deciding = Deciding { window, past, future, trials, gaps };
+            let deciding = RepairContext { window, past, future, trials, gaps };
             let these = positions.get(from..to).unwrap_or_default();
-            let later = self.future.said.get(from..to).unwrap_or_default();
-            all.par_extend(deciding.all(these, &self.past.said, later));
+            let later = self.future.collected.get(from..to).unwrap_or_default();
+            all.par_extend(deciding.all(these, &self.past.collected, later));
             // Each iteration advances, because a single list of calls always fits.
             if to >= positions.len() || to == from {
                 break;
@@ -187,25 +188,26 @@ impl Lane {
 
 impl Future {
     /// Processes samples from the last to the first, and collects the evidence for truncated ones to repair.
-    fn backwards(&mut self, window: WindowSlices<'_>, positions: &[Position]) {
-        let Self { memory, functions, said } = self;
+    fn backwards(&mut self, window: WindowSlices<'_>, positions: &[SamplePosition]) {
+        let Self { memory, functions, collected } = self;
         let wanted = window.wanted(positions);
-        memory.begin_anew(positions.len());
-        said.clear();
-        said.resize(window.to_repair(positions).len(), None);
+        memory.reset(positions.len());
+        collected.clear();
+        collected.resize(window.to_repair(positions).len(), None);
         for (at, &position) in positions.iter().enumerate().rev() {
             window.fetch(positions.get(at.wrapping_sub(1)));
-            let Some(seen) = window.sample(position) else { continue };
-            let Some(&ways_from) = wanted.get(&seen.owner) else { continue };
-            let mut sight = Sight { seen, functions, code: window.code, ways_from };
-            let Some(comparison) = memory.compare(&mut sight) else { continue };
-            if matches!(seen.end, SeenEnd::Cut(_))
-                && let Some(slot) = said.get_mut(at)
+            let Some(observed) = window.sample(position) else { continue };
+            let Some(&truncated_from) = wanted.get(&observed.owner) else { continue };
+            let mut sample =
+                SampleContext { observed, functions, code: window.code, truncated_from };
+            let Some(comparison) = memory.compare(&mut sample) else { continue };
+            if matches!(observed.end, StackEnd::Truncated(_))
+                && let Some(slot) = collected.get_mut(at)
             {
-                let outside = memory.keep(&comparison).unwrap_or_default();
-                *slot = Some(Later { known: comparison.known, outside });
+                let outside = memory.snapshot(&comparison).unwrap_or_default();
+                *slot = Some(LaterEvidence { evidence: comparison.evidence, outside });
             }
-            memory.take_in(&comparison, &sight);
+            memory.update(&comparison, &sample);
         }
     }
 }
@@ -213,30 +215,35 @@ impl Future {
 impl Past {
     /// Processes further samples from first to last, until the store of evidence for truncated ones is full.
     /// Evidence from earlier calls is discarded.
-    fn forwards(&mut self, window: WindowSlices<'_>, positions: &[Position]) {
-        let Self { memory, functions, done, said } = self;
+    fn forwards(&mut self, window: WindowSlices<'_>, positions: &[SamplePosition]) {
+        let Self { memory, functions, done, collected } = self;
         let n_left = positions.len() - *done;
-        said.clear();
-        said.reserve(n_left);
-        memory.begin_keeping(n_left);
+        collected.clear();
+        collected.reserve(n_left);
+        memory.reset_snapshots(n_left);
         while let Some(&position) = positions.get(*done) {
             window.fetch(positions.get(*done + 1));
             let mut before = None;
-            if let Some(seen) = window.sample(position) {
-                let mut sight = Sight { seen, functions, code: window.code, ways_from: u64::MAX };
-                if let Some(comparison) = memory.compare(&mut sight) {
-                    let known = comparison.known;
-                    if matches!(seen.end, SeenEnd::Cut(_)) {
+            if let Some(observed) = window.sample(position) {
+                let mut sample = SampleContext {
+                    observed,
+                    functions,
+                    code: window.code,
+                    truncated_from: u64::MAX,
+                };
+                if let Some(comparison) = memory.compare(&mut sample) {
+                    let evidence = comparison.evidence;
+                    if matches!(observed.end, StackEnd::Truncated(_)) {
                         // The comparison is repeated in the next call.
-                        let Some(outside) = memory.keep(&comparison) else { return };
-                        let start = memory.keep_start(&known);
-                        let several = memory.has_several(&known);
-                        before = Some(Before { known, outside, start, several });
+                        let Some(outside) = memory.snapshot(&comparison) else { return };
+                        let start = memory.start_snapshot(&evidence);
+                        let several = memory.has_several(&evidence);
+                        before = Some(EarlierEvidence { evidence, outside, start, several });
                     }
-                    memory.take_in(&comparison, &sight);
+                    memory.update(&comparison, &sample);
                 }
             }
-            said.push(before);
+            collected.push(before);
             *done += 1;
         }
     }

@@ -9,14 +9,14 @@ use std::path::PathBuf;
 use budget::Exhausted;
 
 use rayon::prelude::*;
-use unwinder::Place;
+use unwinder::CodeLocation;
 
-use crate::join::{Code, Repaired, Trials};
+use crate::join::{ChainRepair, CodeContext, Trials};
+use crate::repair::extend::ChainExtender;
 use crate::repair::in_order::InOrder;
-use crate::repair::lengthen::Lengthening;
 use crate::repair::repaired::RepairedSlice;
 use crate::repair::repairs::Repairs;
-use crate::repair::thread_group::{Lane, Position, WindowSlices};
+use crate::repair::thread_group::{SamplePosition, ThreadGroup, WindowSlices};
 use crate::slice::walk::WalkedSlice;
 use crate::tails::TailCalls;
 
@@ -28,7 +28,7 @@ const FRAMES: usize = 4 << 20;
 const REPAIRED: usize = 3;
 
 /// Number of thread groups that are repaired in parallel, independent of the number of processors.
-const LANES: usize = 4;
+const GROUPS: usize = 4;
 
 /// Slices that wait for their repair.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ pub(crate) struct Window {
     join: Join,
     /// Maximum number of user frames per sample.
     max_frames: usize,
-    lanes: [Lane; LANES],
+    groups: [ThreadGroup; GROUPS],
     slices: VecDeque<WalkedSlice>,
     /// Number of repaired samples of the first slice.
     done: usize,
@@ -62,7 +62,7 @@ impl Window {
     }
 
     /// Forgets all evidence. No sample may be waiting.
-    pub(crate) fn begin_anew(&mut self) {
+    pub(crate) fn reset(&mut self) {
         let before_last = self.before_last.map(|_| 0);
         let tail_calls = self.tail_calls.take();
         *self = Self { before_last, tail_calls, ..Self::new(self.join, self.max_frames, false) };
@@ -71,14 +71,18 @@ impl Window {
     /// Adds a slice.
     pub(crate) fn push(&mut self, slice: WalkedSlice) {
         self.waiting += slice.samples.len();
-        self.frames += slice.seen.n_all_frames();
+        self.frames += slice.observed.n_all_frames();
         self.slices.push_back(slice);
     }
 
     /// Repairs all waiting samples at the end of the recording.
     /// Passes each slice on as soon as it and its predecessors are complete:
     /// it is merged while the others get their new stacks.
-    pub(crate) fn finish(&mut self, code: Code<'_>, mut merge: impl FnMut(RepairedSlice) + Send) {
+    pub(crate) fn finish(
+        &mut self,
+        code: CodeContext<'_>,
+        mut merge: impl FnMut(RepairedSlice) + Send,
+    ) {
         let ready = self.repair_ready(code);
         self.done(ready, code).into_iter().for_each(&mut merge);
         let found = self.find(self.waiting, self.waiting, code);
@@ -88,13 +92,13 @@ impl Window {
         let max_frames = self.max_frames;
         let merging = InOrder::new(slices.len(), merge);
         slices.into_par_iter().with_max_len(1).for_each(|(number, mut slice)| {
-            lengthen(number, &mut slice, &found, max_frames);
+            extend(number, &mut slice, &found, max_frames);
             merging.put(number, self.repaired(slice, code));
         });
     }
 
     /// Repairs the samples that need no further ones.
-    fn repair_ready(&mut self, code: Code<'_>) -> Vec<WalkedSlice> {
+    fn repair_ready(&mut self, code: CodeContext<'_>) -> Vec<WalkedSlice> {
         let mut ready = Vec::new();
         if self.join == Join::Off {
             (self.waiting, self.frames) = (0, 0);
@@ -103,7 +107,7 @@ impl Window {
         while self.is_full() {
             let window = self.size();
             let repaired = (window.div_ceil(4) * REPAIRED).min(window);
-            self.give_out(window, repaired, code, &mut ready);
+            self.repair_first(window, repaired, code, &mut ready);
         }
         while self.slices.front().is_some_and(|slice| slice.samples.is_empty()) {
             ready.extend(self.slices.pop_front());
@@ -112,12 +116,16 @@ impl Window {
     }
 
     /// Does the same after slices were added; `ends_batch` if they are the last ones of their batch.
-    pub(crate) fn ready_after(&mut self, ends_batch: bool, code: Code<'_>) -> Vec<RepairedSlice> {
+    pub(crate) fn ready_after(
+        &mut self,
+        ends_batch: bool,
+        code: CodeContext<'_>,
+    ) -> Vec<RepairedSlice> {
         let mut ready = self.repair_ready(code);
         if let (Some(before), true) = (self.before_last, ends_batch) {
             let repaired = before.min(self.waiting);
             if repaired > 0 {
-                self.give_out(self.waiting, repaired, code, &mut ready);
+                self.repair_first(self.waiting, repaired, code, &mut ready);
             }
             self.before_last = Some(self.waiting);
         }
@@ -125,12 +133,12 @@ impl Window {
     }
 
     /// Converts completed slices into the form that the merge takes.
-    fn done(&self, slices: Vec<WalkedSlice>, code: Code<'_>) -> Vec<RepairedSlice> {
+    fn done(&self, slices: Vec<WalkedSlice>, code: CodeContext<'_>) -> Vec<RepairedSlice> {
         slices.into_par_iter().map(|slice| self.repaired(slice, code)).collect()
     }
 
     /// Converts a completed slice into the form that the merge takes.
-    fn repaired(&self, slice: WalkedSlice, code: Code<'_>) -> RepairedSlice {
+    fn repaired(&self, slice: WalkedSlice, code: CodeContext<'_>) -> RepairedSlice {
         let Some(tail_calls) = &self.tail_calls else {
             return RepairedSlice::of(slice, None);
         };
@@ -146,11 +154,11 @@ impl Window {
     }
 
     /// Repairs the first samples of a window, and returns the completed slices in `ready`.
-    fn give_out(
+    fn repair_first(
         &mut self,
         window: usize,
         repaired: usize,
-        code: Code<'_>,
+        code: CodeContext<'_>,
         ready: &mut Vec<WalkedSlice>,
     ) {
         self.repair(window, repaired, code);
@@ -178,7 +186,7 @@ impl Window {
         let all = self
             .slices
             .iter()
-            .flat_map(|slice| (0..slice.samples.len()).map(|index| slice.seen.n_frames(index)));
+            .flat_map(|slice| (0..slice.samples.len()).map(|index| slice.observed.n_frames(index)));
         all.skip(self.done)
     }
 
@@ -199,57 +207,59 @@ impl Window {
 
     /// Repairs the first samples of a window: finds callers by thread group,
     /// then gives the samples their new stacks slice by slice.
-    fn repair(&mut self, window: usize, repaired: usize, code: Code<'_>) {
+    fn repair(&mut self, window: usize, repaired: usize, code: CodeContext<'_>) {
         let found = self.find(window, repaired, code);
         let max_frames = self.max_frames;
         let slices: Vec<_> = self.slices.iter_mut().enumerate().collect();
         let each = slices.into_par_iter();
-        each.for_each(|(number, slice)| lengthen(number, slice, &found, max_frames));
+        each.for_each(|(number, slice)| extend(number, slice, &found, max_frames));
     }
 
     /// Finds the callers for the first samples of a window, by thread group and part.
     #[inline(never)] // A stage of its own in profiles, as the next one.
-    fn find(&mut self, window: usize, repaired: usize, code: Code<'_>) -> Vec<Repairs> {
-        let lanes = self.positions(window);
+    fn find(&mut self, window: usize, repaired: usize, code: CodeContext<'_>) -> Vec<Repairs> {
+        let groups = self.positions(window);
         let slices = &self.slices;
         let window = WindowSlices { slices, repaired, code };
-        let pairs = self.lanes.par_iter_mut().zip(&lanes);
-        pairs.for_each(|(lane, positions)| lane.look(window, positions));
+        let pairs = self.groups.par_iter_mut().zip(&groups);
+        pairs.for_each(|(group, positions)| group.observe(window, positions));
         let mut trials = Trials::default();
-        self.lanes.iter().filter_map(Lane::trials).for_each(|it| trials.add(it));
+        self.groups.iter().filter_map(ThreadGroup::trials).for_each(|it| trials.add(it));
         let gaps = self.join == Join::Gaps;
-        let pairs = self.lanes.par_iter_mut().zip(&lanes);
-        pairs.flat_map(|(lane, positions)| lane.decide(window, positions, &trials, gaps)).collect()
+        let pairs = self.groups.par_iter_mut().zip(&groups);
+        pairs
+            .flat_map(|(group, positions)| group.decide(window, positions, &trials, gaps))
+            .collect()
     }
 
     /// Returns the samples of the window in order, by thread group.
-    fn positions(&self, window: usize) -> [Vec<Position>; LANES] {
-        let mut lanes = [const { Vec::new() }; LANES];
+    fn positions(&self, window: usize) -> [Vec<SamplePosition>; GROUPS] {
+        let mut groups = [const { Vec::new() }; GROUPS];
         let mut at = 0;
         for (number, slice) in self.slices.iter().enumerate() {
             let first = if number == 0 { self.done } else { 0 };
             for index in first..slice.samples.len() {
                 if at == window {
-                    return lanes;
+                    return groups;
                 }
-                if let Some(owner) = slice.seen.owner(index)
-                    && let Some(lane) = lanes.get_mut(owner.0 as usize % LANES)
+                if let Some(owner) = slice.observed.owner(index)
+                    && let Some(group) = groups.get_mut(owner.0 as usize % GROUPS)
                 {
-                    lane.push(Position { at, slice: number, index });
+                    group.push(SamplePosition { at, slice: number, index });
                 }
                 at += 1;
             }
         }
-        lanes
+        groups
     }
 }
 
 /// Gives the chains of a slice their new stacks.
 #[inline(never)]
-fn lengthen(number: usize, slice: &mut WalkedSlice, found: &[Repairs], max_frames: usize) {
-    let mut lengthening = Lengthening::new(max_frames);
+fn extend(number: usize, slice: &mut WalkedSlice, found: &[Repairs], max_frames: usize) {
+    let mut extender = ChainExtender::new(max_frames);
     for (position, repaired, callers) in in_order(found, number) {
-        lengthening.lengthen(slice, position.index, repaired, callers);
+        extender.extend(slice, position.index, repaired, callers);
     }
 }
 
@@ -257,7 +267,7 @@ fn lengthen(number: usize, slice: &mut WalkedSlice, found: &[Repairs], max_frame
 fn in_order(
     found: &[Repairs],
     slice: usize,
-) -> impl Iterator<Item = (Position, Repaired, &[Place])> {
+) -> impl Iterator<Item = (SamplePosition, ChainRepair, &[CodeLocation])> {
     let mut parts: Vec<_> = found.iter().map(|part| part.of_slice(slice).peekable()).collect();
     parts.retain_mut(|part| part.peek().is_some());
     std::iter::from_fn(move || {

@@ -4,7 +4,7 @@ use address::ById as _;
 use profile::{FrameId, LayoutRow, StackId, StackRow};
 
 use crate::slice::frame_key::FrameKey;
-use crate::slice::recent_values::Recent;
+use crate::slice::recent_values::RecentValues;
 
 /// Buffers reused from one sample to the next.
 #[derive(Default)]
@@ -31,8 +31,8 @@ impl SliceScratch {
 /// Consecutive stacks of a thread mostly share their outer frames:
 /// frames equal to those of the last chain are not looked up.
 pub(crate) struct Chain<'s> {
-    frames: &'s mut Recent<FrameKey, FrameId>,
-    stacks: &'s mut Recent<StackRow, StackId>,
+    frames: &'s mut RecentValues<FrameKey, FrameId>,
+    stacks: &'s mut RecentValues<StackRow, StackId>,
     last: &'s mut LastChain,
     /// Number of frames, and the node of the innermost one.
     depth: usize,
@@ -44,8 +44,8 @@ pub(crate) struct Chain<'s> {
 impl<'s> Chain<'s> {
     /// Creates an empty chain for the tables of a slice.
     pub(crate) fn new(
-        frames: &'s mut Recent<FrameKey, FrameId>,
-        stacks: &'s mut Recent<StackRow, StackId>,
+        frames: &'s mut RecentValues<FrameKey, FrameId>,
+        stacks: &'s mut RecentValues<StackRow, StackId>,
         last: &'s mut LastChain,
     ) -> Self {
         Self { frames, stacks, last, depth: 0, node: None, shared: true }
@@ -63,7 +63,7 @@ impl<'s> Chain<'s> {
     /// Adds a frame of the table with a new node.
     /// A completed chain rarely shares nodes with other chains, except outer ones with the last chain.
     #[inline]
-    pub(crate) fn push_known(&mut self, frame: FrameId) {
+    pub(crate) fn push_interned(&mut self, frame: FrameId) {
         if let Some(&key) = self.frames.values().by_id(frame)
             && !self.shares(key)
         {
@@ -82,7 +82,9 @@ impl<'s> Chain<'s> {
     #[inline]
     fn shares(&mut self, key: FrameKey) -> bool {
         if self.shared {
-            if let Some(&(_, node)) = self.last.get(self.depth).filter(|(known, _)| *known == key) {
+            if let Some(&(_, node)) =
+                self.last.get(self.depth).filter(|(interned, _)| *interned == key)
+            {
                 self.node = Some(node);
                 self.depth += 1;
                 return true;

@@ -4,17 +4,17 @@ use std::hash::{Hash, Hasher};
 
 use address::ModuleId;
 use profile::{FoundBy, FrameRow, LocationId, LocationRow};
-use unwinder::{Frame, Place};
+use unwinder::{CodeLocation, Frame};
 
-use crate::tails::CodePlace;
+use crate::tails::CodeFrame;
 
 /// A frame before it has ids.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlacedFrame {
-    pub(crate) place: Place,
+    pub(crate) location: CodeLocation,
     pub(crate) found_by: FoundBy,
     pub(crate) kernel: bool,
-    /// True for an unknown location in the function that begins at `place`.
+    /// True for an unknown location in the function that begins at `location`.
     pub(crate) whole: bool,
 }
 
@@ -24,13 +24,18 @@ impl PlacedFrame {
 
     /// Placeholder for unknown frames, of the given kind.
     pub(crate) const fn nowhere(found_by: FoundBy) -> Self {
-        Self { place: Place::NOWHERE, found_by, kernel: false, whole: false }
+        Self { location: CodeLocation::NOWHERE, found_by, kernel: false, whole: false }
     }
 }
 
 impl From<&Frame> for PlacedFrame {
     fn from(frame: &Frame) -> Self {
-        Self { place: frame.place(), found_by: frame.found_by, kernel: frame.kernel, whole: false }
+        Self {
+            location: frame.location(),
+            found_by: frame.found_by,
+            kernel: frame.kernel,
+            whole: false,
+        }
     }
 }
 
@@ -52,21 +57,21 @@ const WHOLE: u64 = 2;
 
 impl FrameKey {
     pub(crate) fn new(frame: &PlacedFrame, instance: u8) -> Self {
-        let PlacedFrame { place, found_by, kernel, whole } = *frame;
-        let module = place.module.map_or(0, |module| u64::from(module.0) + 1);
+        let PlacedFrame { location, found_by, kernel, whole } = *frame;
+        let module = location.module.map_or(0, |module| u64::from(module.0) + 1);
         let rest = (module << MODULE)
             | (u64::from(instance) << 16)
             | ((found_by as u64) << 8)
             | (u64::from(kernel) * KERNEL)
             | (u64::from(whole) * WHOLE);
-        Self { relative: place.relative, rest }
+        Self { relative: location.relative, rest }
     }
 
     /// Returns the frame, for a module with that bias.
     pub(crate) fn placed(self, bias: u64) -> PlacedFrame {
         let found_by = FoundBy::ALL.get(usize::from((self.rest >> 8) as u8)).copied();
         PlacedFrame {
-            place: Place { module: self.module(), relative: self.relative, bias },
+            location: CodeLocation { module: self.module(), relative: self.relative, bias },
             found_by: found_by.unwrap_or(FoundBy::Sampled),
             kernel: self.rest & KERNEL != 0,
             whole: self.rest & WHOLE != 0,
@@ -84,9 +89,9 @@ impl FrameKey {
     }
 
     /// The fields that tail calls depend on.
-    pub(crate) fn code_place(self) -> CodePlace {
-        let PlacedFrame { place, found_by, kernel, .. } = self.placed(0);
-        CodePlace { module: place.module, relative: place.relative, found_by, kernel }
+    pub(crate) fn code_frame(self) -> CodeFrame {
+        let PlacedFrame { location, found_by, kernel, .. } = self.placed(0);
+        CodeFrame { module: location.module, relative: location.relative, found_by, kernel }
     }
 
     /// Returns true if both are in the same module.
@@ -134,8 +139,8 @@ mod tests {
     use super::*;
 
     fn key(module: Option<u32>, relative: u64, found_by: FoundBy, kernel: bool) -> FrameKey {
-        let place = Place { module: module.map(ModuleId), relative, bias: 0 };
-        FrameKey::new(&PlacedFrame { place, found_by, kernel, whole: false }, 3)
+        let location = CodeLocation { module: module.map(ModuleId), relative, bias: 0 };
+        FrameKey::new(&PlacedFrame { location, found_by, kernel, whole: false }, 3)
     }
 
     #[test]

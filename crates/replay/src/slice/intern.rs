@@ -8,36 +8,36 @@ use profile::RowId;
 
 /// Ids of distinct values.
 #[derive(Debug)]
-pub(crate) struct Index<T, I> {
+pub(crate) struct InternTable<T, I> {
     hashes: DefaultHashBuilder,
-    known: HashTable<Known<T, I>>,
+    entries: HashTable<InternedValue<T, I>>,
 }
 
 /// A value and its id, side by side to avoid a second memory access.
 #[derive(Clone, Copy, Debug)]
-struct Known<T, I> {
+struct InternedValue<T, I> {
     value: T,
     hash: u32,
     id: I,
 }
 
-impl<T, I> Default for Index<T, I> {
+impl<T, I> Default for InternTable<T, I> {
     fn default() -> Self {
-        Self { hashes: DefaultHashBuilder::default(), known: HashTable::new() }
+        Self { hashes: DefaultHashBuilder::default(), entries: HashTable::new() }
     }
 }
 
-impl<T: Copy + Eq + Hash, I: RowId> Index<T, I> {
+impl<T: Copy + Eq + Hash, I: RowId> InternTable<T, I> {
     /// Returns the id of a value; a new value gets the id that `add` returns.
     #[inline]
     pub(crate) fn intern(&mut self, value: T, add: impl FnOnce() -> I) -> I {
         let hash = self.hashes.hash_one(value) as u32;
-        let is_same = |known: &Known<T, I>| known.value == value;
-        match self.known.entry(spread(hash), is_same, |known| spread(known.hash)) {
-            Entry::Occupied(known) => known.get().id,
+        let is_same = |entry: &InternedValue<T, I>| entry.value == value;
+        match self.entries.entry(spread(hash), is_same, |entry| spread(entry.hash)) {
+            Entry::Occupied(entry) => entry.get().id,
             Entry::Vacant(free) => {
                 let id = add();
-                free.insert(Known { value, hash, id });
+                free.insert(InternedValue { value, hash, id });
                 id
             }
         }
@@ -45,7 +45,7 @@ impl<T: Copy + Eq + Hash, I: RowId> Index<T, I> {
 
     /// Size of the table, in bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
-        self.known.allocation_size()
+        self.entries.allocation_size()
     }
 }
 
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn ids_are_those_of_first_appearance() {
-        let mut index = Index::<u64, StackId>::default();
+        let mut index = InternTable::<u64, StackId>::default();
         let mut n_ids = 0;
         for value in (0..3000_u64).map(|at| at * at % 1009 + at / 700 * 2000).chain(0..500) {
             let mut is_new = false;
@@ -79,6 +79,6 @@ mod tests {
                 id.index()
             );
         }
-        assert_eq!(index.known.len(), n_ids);
+        assert_eq!(index.entries.len(), n_ids);
     }
 }

@@ -70,19 +70,19 @@ impl SampleLayouts {
 }
 
 /// Merges the layouts of a slice, sample by sample.
-pub(crate) struct Merging<'m> {
+pub(crate) struct LayoutMerge<'m> {
     slice: &'m SampleLayouts,
     /// Last merged layout of each row.
-    known: Vec<Option<LayoutId>>,
+    merged: Vec<Option<LayoutId>>,
     /// Current layout of each process image, once a sample of the slice had it.
     current: Vec<Option<LayoutId>>,
 }
 
-impl<'m> Merging<'m> {
+impl<'m> LayoutMerge<'m> {
     pub(crate) fn new(slice: &'m SampleLayouts) -> Self {
         Self {
             slice,
-            known: vec![None; slice.rows.len()],
+            merged: vec![None; slice.rows.len()],
             current: vec![None; slice.n_process_images()],
         }
     }
@@ -96,7 +96,7 @@ impl<'m> Merging<'m> {
     ) -> LayoutId {
         let Some(sample) = self.slice.rows.get(row as usize) else { return LayoutId::new(0) };
         let (Some(known), Some(current)) =
-            (self.known.get_mut(row as usize), self.current.get_mut(sample.index as usize))
+            (self.merged.get_mut(row as usize), self.current.get_mut(sample.index as usize))
         else {
             return LayoutId::new(0);
         };
@@ -175,7 +175,7 @@ mod tests {
                 let mut rows = SampleLayouts::default();
                 let of_slice: Vec<u32> =
                     slice.iter().map(|layout| rows.intern(ProcessImage(4), layout)).collect();
-                let mut merging = Merging::new(&rows);
+                let mut merging = LayoutMerge::new(&rows);
                 let next = |&row| merging.next(row, &mut merged, &mut table).index();
                 ids.extend(of_slice.iter().map(next));
             }

@@ -2,11 +2,11 @@
 
 pub(crate) mod chain;
 pub(crate) mod counts;
-pub(crate) mod found_modules;
 pub(crate) mod frame_key;
 pub(crate) mod intern;
 pub(crate) mod layout;
 pub(crate) mod observed;
+pub(crate) mod observed_modules;
 pub(crate) mod prefetch;
 pub(crate) mod recent_values;
 pub(crate) mod recorded;

@@ -3,26 +3,26 @@
 use profile::EndReason;
 use unwinder::Frame;
 
-use crate::join::{Seen, SeenEnd, SeenFrame, StackOwner};
+use crate::join::{ObservedFrame, ObservedStack, StackEnd, StackOwner};
 
 /// Observed stacks of the samples of a slice, in sample order.
 #[derive(Debug, Default)]
-pub(crate) struct SeenSamples {
-    samples: Vec<SeenSample>,
-    frames: Vec<SeenFrame>,
+pub(crate) struct ObservedSamples {
+    samples: Vec<ObservedSample>,
+    frames: Vec<ObservedFrame>,
 }
 
 #[derive(Debug)]
-struct SeenSample {
+struct ObservedSample {
     owner: StackOwner,
     /// Number of kernel frames before the user frames.
     n_kernel: u32,
     first: u32,
     len: u32,
-    end: SeenEnd,
+    end: StackEnd,
 }
 
-impl SeenSamples {
+impl ObservedSamples {
     /// Reserves memory for that many samples. Their frames vary too much for an estimate.
     pub(crate) fn with_capacity(samples: usize) -> Self {
         Self { samples: Vec::with_capacity(samples), frames: Vec::new() }
@@ -36,24 +36,24 @@ impl SeenSamples {
         n_kernel: usize,
         frames: &[Frame],
         end: EndReason,
-        cut_at: Option<u64>,
+        truncated_at: Option<u64>,
     ) {
         let first = self.frames.len();
         let user = frames.get(n_kernel..).unwrap_or_default();
         let sure = user.iter().map_while(|it| {
-            it.sp().map(|sp| SeenFrame { place: it.place(), sp, saved: it.saved() })
+            it.sp().map(|sp| ObservedFrame { location: it.location(), sp, saved: it.saved() })
         });
         self.frames.extend(sure);
         let len = self.frames.len() - first;
         let end = match end {
-            _ if len < user.len() => SeenEnd::Other,
-            EndReason::Root => SeenEnd::Root,
+            _ if len < user.len() => StackEnd::Other,
+            EndReason::Root => StackEnd::Root,
             EndReason::StackExhausted | EndReason::NoUserStack | EndReason::ReturnProbe => {
-                SeenEnd::Cut(cut_at)
+                StackEnd::Truncated(truncated_at)
             }
-            _ => SeenEnd::Other,
+            _ => StackEnd::Other,
         };
-        self.samples.push(SeenSample {
+        self.samples.push(ObservedSample {
             owner,
             n_kernel: n_kernel as u32,
             first: first as u32,
@@ -79,8 +79,8 @@ impl SeenSamples {
 
     /// Size of the tables, in bytes.
     pub(crate) const fn heap_bytes(&self) -> usize {
-        self.samples.capacity() * size_of::<SeenSample>()
-            + self.frames.capacity() * size_of::<SeenFrame>()
+        self.samples.capacity() * size_of::<ObservedSample>()
+            + self.frames.capacity() * size_of::<ObservedFrame>()
     }
 
     /// Number of kernel frames of a sample.
@@ -89,9 +89,9 @@ impl SeenSamples {
     }
 
     /// Returns the observed stack of a sample; `None` if it has no user frames.
-    pub(crate) fn get(&self, index: usize) -> Option<Seen<'_>> {
-        let SeenSample { owner, first, len, end, .. } = *self.samples.get(index)?;
+    pub(crate) fn get(&self, index: usize) -> Option<ObservedStack<'_>> {
+        let ObservedSample { owner, first, len, end, .. } = *self.samples.get(index)?;
         let frames = self.frames.get(first as usize..)?.get(..len as usize)?;
-        (!frames.is_empty()).then_some(Seen { owner, frames, end })
+        (!frames.is_empty()).then_some(ObservedStack { owner, frames, end })
     }
 }

@@ -3,12 +3,12 @@
 use perf_data::{Batch, BatchReader, LINE, RegsAbi, Sample, prefetch_line};
 use unwinder::Walker;
 
-use crate::plan::planner::Planned;
+use crate::plan::planner::PlannedSample;
 
 /// Samples of a batch in the order of a plan.
-pub(crate) struct Ahead<'b> {
+pub(crate) struct PrefetchedSamples<'b> {
     reader: BatchReader<'b>,
-    planned: &'b [Planned],
+    planned: &'b [PlannedSample],
     /// Bit of the stack pointer in the recorder's register mask, if stacks are walked.
     sp_bit: Option<u32>,
     /// The last returned sample and the next one, by index modulo 2; `None` if it cannot be decoded.
@@ -23,9 +23,9 @@ const HEAD: usize = 3;
 /// Prefetch distance of its end, which needs the head.
 const END: usize = 1;
 
-impl<'b> Ahead<'b> {
+impl<'b> PrefetchedSamples<'b> {
     /// Creates a reader before the first sample.
-    pub(crate) fn new(batch: &'b Batch, planned: &'b [Planned], sp_bit: Option<u32>) -> Self {
+    pub(crate) fn new(batch: &'b Batch, planned: &'b [PlannedSample], sp_bit: Option<u32>) -> Self {
         let mut reader = batch.reader();
         let first = planned.iter().take(HEAD);
         first.for_each(|planned| reader.prefetch_head(&planned.entry));
@@ -51,7 +51,7 @@ impl<'b> Ahead<'b> {
             _ => None,
         };
         if let (Some(following), Some(sp_bit)) = (following, self.sp_bit) {
-            stack_read_soon(following, sp_bit, walker);
+            prefetch_stack(following, sp_bit, walker);
         }
         self.decoded[given_out % 2].as_ref()
     }
@@ -59,7 +59,7 @@ impl<'b> Ahead<'b> {
 
 /// Prefetches the stack lines that the thread's previous walk read, and the first lines.
 /// The innermost frames of consecutive samples are rarely the same.
-fn stack_read_soon(sample: &Sample<'_>, sp_bit: u32, walker: &Walker<'_>) {
+fn prefetch_stack(sample: &Sample<'_>, sp_bit: u32, walker: &Walker<'_>) {
     const FIRST: usize = 256;
     /// Bytes of saved registers below a return address, which may begin in the previous line.
     const SAVED: usize = 48;

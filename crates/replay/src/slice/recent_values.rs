@@ -9,20 +9,20 @@ use profile::RowId;
 
 /// Values of a type by dense id, in order of arrival, with few duplicates.
 #[derive(Debug)]
-pub(crate) struct Recent<T, I> {
+pub(crate) struct RecentValues<T, I> {
     values: Vec<T>,
     /// Numbers plus 1 of recent values, by hash; 0 for none. The length is 0 or a power of two.
     slots: Vec<u32>,
     ids: PhantomData<I>,
 }
 
-impl<T, I> Default for Recent<T, I> {
+impl<T, I> Default for RecentValues<T, I> {
     fn default() -> Self {
         Self { values: Vec::new(), slots: Vec::new(), ids: PhantomData }
     }
 }
 
-impl<T: Copy + Eq + Hash, I: RowId> Recent<T, I> {
+impl<T: Copy + Eq + Hash, I: RowId> RecentValues<T, I> {
     /// Creates a table that holds `capacity` values without growing.
     pub(crate) fn with_capacity(capacity: usize) -> Self {
         let slots = vec![0; 2 * capacity.next_power_of_two()];
@@ -32,7 +32,7 @@ impl<T: Copy + Eq + Hash, I: RowId> Recent<T, I> {
     /// Returns the id of a value, adding it unless it is a recent one.
     #[inline]
     pub(crate) fn number(&mut self, value: T) -> I {
-        let mut hash = OneWord(0);
+        let mut hash = WordHasher(0);
         value.hash(&mut hash);
         let Some(slot) = self.slots.len().checked_sub(1).and_then(|mask| {
             let at = hash.finish() as usize & mask;
@@ -68,9 +68,9 @@ impl<T: Copy + Eq + Hash, I: RowId> Recent<T, I> {
 }
 
 /// A hash for values of one word. Collisions only cause duplicates, so it need not resist attacks.
-struct OneWord(u64);
+struct WordHasher(u64);
 
-impl Hasher for OneWord {
+impl Hasher for WordHasher {
     #[inline]
     fn write_u64(&mut self, word: u64) {
         self.0 ^= word;
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn what_came_lately_has_the_same_number() {
-        let mut nodes = Recent::<StackRow, StackId>::with_capacity(64);
+        let mut nodes = RecentValues::<StackRow, StackId>::with_capacity(64);
         let rows = [row(None, 1), row(Some(0), 1), row(None, 1), row(Some(0), 1), row(Some(1), 7)];
         let ids = rows.map(|row| nodes.number(row).index());
         assert_eq!(ids, [0, 1, 0, 1, 2]);
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn what_was_displaced_is_there_twice_and_equal() {
         // Three values take turns in two slots: two of them displace each other.
-        let mut nodes = Recent::<StackRow, StackId>::with_capacity(1);
+        let mut nodes = RecentValues::<StackRow, StackId>::with_capacity(1);
         let rows = [1, 2, 3, 1, 2, 3, 1, 2, 3].map(|frame| row(None, frame));
         let ids = rows.map(|row| nodes.number(row).index());
         assert_eq!(ids, [0, 1, 2, 3, 4, 2, 5, 6, 2]);
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn without_room_for_any_all_are_new() {
-        let mut nodes = Recent::<StackRow, StackId>::default();
+        let mut nodes = RecentValues::<StackRow, StackId>::default();
         let ids = [1, 1, 2].map(|frame| nodes.number(row(None, frame)).index());
         assert_eq!(ids, [0, 1, 2]);
     }

@@ -4,7 +4,7 @@
 //! branch records can hold the processor's call stack.
 //! One of them replaces a walk without frames, or continues a walk that ended with the dump.
 //!
-//! Source: `include/uapi/linux/perf_event.h`, `PERF_SAMPLE_BRANCH_CALL_STACK`; `tools/perf/util/machine.c`,
+//! Source: `include/uapi/linux/perf_event.h`, `PERF_SAMPLE_BRANCH_CALL_STACK`; `tools/perf/util/recording.c`,
 //! `resolve_lbr_callchain_sample`.
 
 use address::Avma;
@@ -74,25 +74,25 @@ impl RecordedChain {
         }
         let (last, inner) = walked.split_last()?;
         let is_last = |address: Avma| self.shows(address, last, inner.is_empty());
-        let places = (0..).zip(&self.lookups).filter(|(_, address)| is_last(**address));
-        let places: Vec<usize> = places.map(|(place, _)| place).collect();
-        let place = match places.as_slice() {
+        let positions = (0..).zip(&self.lookups).filter(|(_, address)| is_last(**address));
+        let positions: Vec<usize> = positions.map(|(position, _)| position).collect();
+        let position = match positions.as_slice() {
             [only] => *only,
             several => {
                 let shared = self.shared_inside(inner);
-                let differing = |place: usize| {
-                    let shared = shared.get(place).copied().unwrap_or(0);
-                    place.abs_diff(shared) + inner.len().abs_diff(shared)
+                let differing = |position: usize| {
+                    let shared = shared.get(position).copied().unwrap_or(0);
+                    position.abs_diff(shared) + inner.len().abs_diff(shared)
                 };
-                let fewest = several.iter().map(|place| differing(*place)).min()?;
-                let mut best = several.iter().filter(|place| differing(**place) == fewest);
+                let fewest = several.iter().map(|position| differing(*position)).min()?;
+                let mut best = several.iter().filter(|position| differing(**position) == fewest);
                 match (best.next(), best.next()) {
-                    (Some(place), None) => *place,
+                    (Some(position), None) => *position,
                     _ => return None,
                 }
             }
         };
-        let lookups = self.lookups.get(place + 1..).filter(|outer| !outer.is_empty())?;
+        let lookups = self.lookups.get(position + 1..).filter(|outer| !outer.is_empty())?;
         Some(Callers { lookups, found_by: self.kind.found_by() })
     }
 

@@ -23,9 +23,9 @@ impl SharedMemory {
 
 /// The space of a process merged with the code of a related process, by the versions of both.
 #[derive(Default)]
-pub(crate) struct Merged(Option<((u64, u64), Option<Space>)>);
+pub(crate) struct RelatedSpaceCache(Option<((u64, u64), Option<Space>)>);
 
-impl Merged {
+impl RelatedSpaceCache {
     /// Returns `own` plus the code of the other process at addresses without code in `own`.
     pub(crate) fn space(&mut self, own: &Space, related: &RelatedSpace) -> Option<&Space> {
         let other = related.space.space();

@@ -6,13 +6,13 @@ use perf_data::{CpuMode, Head, RegsAbi, Sample};
 use profile::{EndReason, FoundBy};
 use unwinder::{Arch, Frame, UserState, Walker, is_unwound, pc_bit, sp_bit};
 
-use crate::plan::planner::Planned;
+use crate::plan::planner::PlannedSample;
 use crate::slice::recorded::RecordedChains;
-use crate::slice::related::{Merged, SharedMemory, first_gained, n_in_code};
+use crate::slice::related::{RelatedSpaceCache, SharedMemory, first_gained, n_in_code};
 
 /// Properties of the recording and its machine that the walk needs.
 #[derive(Clone, Copy)]
-pub(crate) struct Machine<'b> {
+pub(crate) struct RecordingContext<'b> {
     /// Head with the events.
     head: &'b Head,
     /// The architecture, if unwinding supports it.
@@ -20,7 +20,7 @@ pub(crate) struct Machine<'b> {
     big_endian: bool,
 }
 
-impl<'b> Machine<'b> {
+impl<'b> RecordingContext<'b> {
     pub(crate) fn of(head: &'b Head) -> Self {
         let arch = head.machine().arch.filter(|&arch| is_unwound(arch));
         Self { head, arch, big_endian: head.endian() == perf_data::Endian::Big }
@@ -50,11 +50,11 @@ impl<'b> Machine<'b> {
 #[derive(Clone, Copy)]
 pub(crate) struct UserPart<'s> {
     pub(crate) sample: &'s Sample<'s>,
-    pub(crate) machine: Machine<'s>,
+    pub(crate) recording: RecordingContext<'s>,
 }
 
 /// The result of a walk that used code of a related process.
-pub(crate) struct Gained {
+pub(crate) struct RelatedWalk {
     pub(crate) end: EndReason,
     pub(crate) shared_memory: SharedMemory,
 }
@@ -68,15 +68,15 @@ impl UserPart<'_> {
         walker: &mut Walker<'_>,
         frames: &mut Vec<Frame>,
     ) -> EndReason {
-        let Self { sample, machine } = self;
+        let Self { sample, recording } = self;
         let n_kernel = frames.len();
-        let arch = sample.user_regs.and_then(|registers| machine.arch_of(registers.abi()));
+        let arch = sample.user_regs.and_then(|registers| recording.arch_of(registers.abi()));
         let reason = match (sample.user_regs, arch) {
             (Some(registers), Some(arch)) => {
                 let state = UserState {
                     arch,
                     stack: sample.user_stack.map_or(&[], |stack| stack.bytes),
-                    big_endian: machine.big_endian,
+                    big_endian: recording.big_endian,
                     partial_registers: sample.cpu_mode == CpuMode::Kernel,
                     executed: sample.exact_ip() && sample.cpu_mode == CpuMode::User,
                     space,
@@ -91,7 +91,7 @@ impl UserPart<'_> {
             }
             (Some(registers), None) => {
                 // The registers of a kernel sample show the user address of the process.
-                let pc = machine.arch.and_then(pc_bit).and_then(|bit| registers.get(bit));
+                let pc = recording.arch.and_then(pc_bit).and_then(|bit| registers.get(bit));
                 if let Some(pc) = pc.filter(|_| n_kernel > 0) {
                     frames.push(walker.frame_at(Avma(pc), space, FoundBy::Sampled));
                 }
@@ -100,7 +100,7 @@ impl UserPart<'_> {
             (None, _) if n_kernel > 0 => EndReason::KernelOnly,
             (None, _) => EndReason::NoUserRegs,
         };
-        let recorded = RecordedChains { sample, head: machine.head, space };
+        let recorded = RecordedChains { sample, head: recording.head, space };
         // A chain that the recorder unwound is used if the walk failed or found less.
         if reason != EndReason::Root
             && frames.len() - n_kernel < 2
@@ -144,13 +144,13 @@ impl UserPart<'_> {
     #[cold]
     pub(crate) fn with_related(
         self,
-        planned: &Planned,
+        planned: &PlannedSample,
         own: &Space,
-        merged: &mut Merged,
+        merged: &mut RelatedSpaceCache,
         walker: &mut Walker<'_>,
         end: EndReason,
         frames: &mut Vec<Frame>,
-    ) -> Option<Gained> {
+    ) -> Option<RelatedWalk> {
         let n_kernel = frames.iter().take_while(|frame| frame.kernel).count();
         let before = n_in_code(frames, own);
         if end != EndReason::NotMapped && before == frames.len() - n_kernel {
@@ -164,7 +164,7 @@ impl UserPart<'_> {
             (n_in_code(&new, shared) > before).then(|| {
                 let first = Some((planned.entry.pid, related.pid, module));
                 *frames = new;
-                Gained { end, shared_memory: SharedMemory { samples: 1, first } }
+                RelatedWalk { end, shared_memory: SharedMemory { samples: 1, first } }
             })
         })
     }

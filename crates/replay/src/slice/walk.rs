@@ -5,32 +5,32 @@ use budget::HeldMemory;
 use module_map::{ProcessImage, Space};
 use perf_data::Batch;
 use profile::{EndReason, EventId, FrameId, LayoutId, SampleRow, StackId, StackRow, ThreadId};
-use unwinder::{Frame, Place, Walker};
+use unwinder::{CodeLocation, Frame, Walker};
 
 use crate::plan::kernel_frames::kernel_frames;
-use crate::plan::planner::Planned;
+use crate::plan::planner::PlannedSample;
 use crate::plan::spaces::{LaterSpace, Spaces};
 use crate::slice::chain::{Chain, LastChain, SliceScratch};
 use crate::slice::counts::SliceCounts;
-use crate::slice::found_modules::modules_of;
 use crate::slice::frame_key::{FrameKey, PlacedFrame};
 use crate::slice::layout::SampleLayouts;
-use crate::slice::observed::SeenSamples;
-use crate::slice::prefetch::Ahead;
-use crate::slice::recent_values::Recent;
-use crate::slice::related::Merged;
+use crate::slice::observed::ObservedSamples;
+use crate::slice::observed_modules::modules_of;
+use crate::slice::prefetch::PrefetchedSamples;
+use crate::slice::recent_values::RecentValues;
+use crate::slice::related::RelatedSpaceCache;
 use crate::slice::stack_needs::note_walked;
-use crate::slice::user_part::{Machine, UserPart};
+use crate::slice::user_part::{RecordingContext, UserPart};
 
 /// The walked samples of a slice. Ids are local to the slice.
 #[derive(Debug, Default)]
 pub(crate) struct WalkedSlice {
-    pub(crate) frames: Recent<FrameKey, FrameId>,
-    pub(crate) stacks: Recent<StackRow, StackId>,
+    pub(crate) frames: RecentValues<FrameKey, FrameId>,
+    pub(crate) stacks: RecentValues<StackRow, StackId>,
     pub(crate) layouts: SampleLayouts,
     pub(crate) samples: Vec<SampleRow>,
     /// For each sample the observed stack.
-    pub(crate) seen: SeenSamples,
+    pub(crate) observed: ObservedSamples,
     pub(crate) counts: SliceCounts,
     /// Modules with frames.
     pub(crate) modules: Vec<ModuleId>,
@@ -41,27 +41,27 @@ pub(crate) struct WalkedSlice {
 /// Walks a slice of planned samples.
 pub(crate) fn walk_slice(
     batch: &Batch,
-    planned: &[Planned],
+    planned: &[PlannedSample],
     spaces: &Spaces,
     walker: &mut Walker<'_>,
     repair: bool,
 ) -> WalkedSlice {
     let mut result = WalkedSlice::of_samples(planned.len(), repair);
-    let machine = Machine::of(batch.head());
+    let recording = RecordingContext::of(batch.head());
     let mut frames = Vec::new();
-    let (mut scratch, mut filled) = (SliceScratch::default(), Filled::default());
-    let mut merged = Merged::default();
+    let (mut scratch, mut filled) = (SliceScratch::default(), FilledSpaceCache::default());
+    let mut merged = RelatedSpaceCache::default();
     let before = (walker.cache_hits(), walker.cache_misses());
-    let mut ahead = Ahead::new(batch, planned, machine.sp_bit());
+    let mut prefetched = PrefetchedSamples::new(batch, planned, recording.sp_bit());
     for planned in planned {
-        let sample = ahead.next(walker);
+        let sample = prefetched.next(walker);
         let (Some(sample), Some(space), Some(kernel)) =
             (sample, spaces.process(planned.space), spaces.kernel(planned.kernel))
         else {
             result.counts.undecoded += 1;
             continue;
         };
-        let user = UserPart { sample, machine };
+        let user = UserPart { sample, recording };
         frames.clear();
         let in_guest = kernel_frames(sample, kernel, &mut frames);
         let n_kernel = frames.len();
@@ -77,18 +77,18 @@ pub(crate) fn walk_slice(
                 result.counts.late_maps += 1;
             }
         }
-        let mut cut_at = walker.cut_at();
+        let mut truncated_at = walker.truncated_at();
         if !in_guest && !planned.related.is_empty() {
             let gained = user.with_related(planned, space, &mut merged, walker, end, &mut frames);
             if let Some(gained) = gained {
                 result.counts.shared_memory.add(gained.shared_memory);
-                (end, cut_at) = (gained.end, walker.cut_at());
+                (end, truncated_at) = (gained.end, walker.truncated_at());
             }
         }
         let placed = frames.iter().map(PlacedFrame::from);
         let (stack, layout) = result.intern(process_image, planned.thread, placed, &mut scratch);
         if repair {
-            result.seen.push(planned.owner, n_kernel, &frames, end, cut_at);
+            result.observed.push(planned.owner, n_kernel, &frames, end, truncated_at);
         }
         note_walked(&mut result.counts.needs, leaf_and_root(frames.get(n_kernel..)), end);
         let entry = &planned.entry;
@@ -113,10 +113,10 @@ impl WalkedSlice {
         Self {
             // Usual numbers of rows per sample in real programs.
             // Starting with one of each takes 0.9 % more instructions per run.
-            frames: Recent::with_capacity(3 * n_samples),
-            stacks: Recent::with_capacity(7 * n_samples),
+            frames: RecentValues::with_capacity(3 * n_samples),
+            stacks: RecentValues::with_capacity(7 * n_samples),
             samples: Vec::with_capacity(n_samples),
-            seen: SeenSamples::with_capacity(if repair { n_samples } else { 0 }),
+            observed: ObservedSamples::with_capacity(if repair { n_samples } else { 0 }),
             ..Self::default()
         }
     }
@@ -125,7 +125,7 @@ impl WalkedSlice {
     pub(crate) fn heap_bytes(&self) -> usize {
         self.frames.heap_bytes()
             + self.stacks.heap_bytes()
-            + self.seen.heap_bytes()
+            + self.observed.heap_bytes()
             + self.samples.capacity() * size_of::<SampleRow>()
     }
 
@@ -143,7 +143,7 @@ impl WalkedSlice {
         let mut unplaced = 0;
         let mut chain = self.chain(last_chain);
         for mut frame in frames.rev() {
-            let Place { module, bias, relative } = frame.place;
+            let CodeLocation { module, bias, relative } = frame.location;
             let instance = match (module, last) {
                 (None, _) => 0,
                 (Some(module), Some((known, at, instance))) if known == module && at == bias => {
@@ -154,10 +154,10 @@ impl WalkedSlice {
                         // The module's instances are exhausted, so the frame has only an address.
                         unplaced += 1;
                         let relative = relative.wrapping_add(bias);
-                        frame.place = Place { module: None, relative, bias: 0 };
+                        frame.location = CodeLocation { module: None, relative, bias: 0 };
                         0
                     });
-                    last = frame.place.module.map(|module| (module, bias, instance));
+                    last = frame.location.module.map(|module| (module, bias, instance));
                     instance
                 }
             };
@@ -176,12 +176,17 @@ impl WalkedSlice {
 
 /// Cached result of filling a space with later mappings, by the versions of both.
 #[derive(Default)]
-struct Filled(Option<((u64, u64), Space)>);
+struct FilledSpaceCache(Option<((u64, u64), Space)>);
 
-impl Filled {
+impl FilledSpaceCache {
     /// Returns the space of a sample, with later mappings at addresses that were unmapped at its time.
     /// A later process image does not inherit the earlier mappings.
-    fn space<'s>(&'s mut self, planned: &Planned, own: &Space, later: &'s LaterSpace) -> &'s Space {
+    fn space<'s>(
+        &'s mut self,
+        planned: &PlannedSample,
+        own: &Space,
+        later: &'s LaterSpace,
+    ) -> &'s Space {
         let space = later.space.space();
         if later.process_image != planned.process_image {
             return space;
@@ -211,7 +216,7 @@ mod tests {
     fn modules_at_too_many_places() {
         let mut slice = WalkedSlice::default();
         let frame = |at: u64| PlacedFrame {
-            place: Place { module: Some(ModuleId(4)), relative: 0x10, bias: 0x1000 * at },
+            location: CodeLocation { module: Some(ModuleId(4)), relative: 0x10, bias: 0x1000 * at },
             found_by: FoundBy::Cfi,
             kernel: false,
             whole: false,
@@ -219,12 +224,12 @@ mod tests {
         let frames = (0..300).rev().map(frame);
         slice.intern(ProcessImage(1), 0, frames, &mut SliceScratch::default());
         let keys = slice.frames.values();
-        let places = [0, 255, 256, 299].map(|at: usize| {
-            let place = keys[at].placed(0).place;
-            (place.module.is_some(), place.relative, keys[at].instance())
+        let locations = [0, 255, 256, 299].map(|at: usize| {
+            let location = keys[at].placed(0).location;
+            (location.module.is_some(), location.relative, keys[at].instance())
         });
         let expected =
             [(true, 0x10, 0), (true, 0x10, 255), (false, 0x10_0010, 0), (false, 0x12_b010, 0)];
-        assert_eq!((places, slice.counts.unplaced), (expected, 44));
+        assert_eq!((locations, slice.counts.unplaced), (expected, 44));
     }
 }

@@ -7,11 +7,11 @@ use hashbrown::HashMap;
 use image_store::{CallSlot, Exported, Image, LoadedImage};
 use unwinder::{Arch, CfiScratch, CodeAllowance, Flow, FlowDecoder};
 
-use crate::join::Code;
+use crate::join::CodeContext;
 
 /// Code range of one FDE: a function, or a separate part of one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Described {
+pub(crate) struct FdeRange {
     /// Serial number of the file.
     pub(super) file: u32,
     /// Start and end, as SVMA.
@@ -21,14 +21,14 @@ pub(crate) struct Described {
 
 /// Address of code (SVMA), and the serial number of its file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct InFile {
+pub(super) struct FileAddress {
     pub(super) file: u32,
     pub(super) svma: u64,
 }
 
-impl Described {
-    pub(super) const fn beginning(self) -> InFile {
-        InFile { file: self.file, svma: self.start }
+impl FdeRange {
+    pub(super) const fn beginning(self) -> FileAddress {
+        FileAddress { file: self.file, svma: self.start }
     }
 
     pub(super) const fn contains(&self, file: u32, svma: u64) -> bool {
@@ -38,29 +38,29 @@ impl Described {
 
 /// A dynamic symbol: serial number of the file that references it, and index.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Named {
+pub(crate) struct DynamicSymbol {
     file: u32,
     symbol: u32,
 }
 
 /// Target of a call or a jump.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Landing {
+pub(super) enum JumpTarget {
     /// The start of a function.
-    Function(Described),
+    Function(FdeRange),
     /// An address inside of a function, or in a part of one.
-    Inside(Described),
+    Inside(FdeRange),
     /// The function of that symbol, in the file that the loader finds.
-    Symbol(Named),
+    Symbol(DynamicSymbol),
     /// Unknown.
     Unknown,
 }
 
 /// The function that the loader binds a symbol to, relative to a current function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Linked {
+pub(super) enum BoundFunction {
     /// A function of the current function's file, or of the file that references the symbol.
-    Function(Described),
+    Function(FdeRange),
     /// A function of a third file: neither of them defines the symbol.
     Elsewhere,
     Unknown,
@@ -68,7 +68,7 @@ pub(super) enum Linked {
 
 /// Kind of instruction that leads to an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum By {
+pub(super) enum BranchKind {
     Call,
     Jump,
     /// A conditional jump.
@@ -77,19 +77,19 @@ pub(super) enum By {
 
 /// Cached lookups in files.
 #[derive(Default)]
-pub(super) struct Files {
+pub(super) struct FileLookups {
     /// Files by serial number.
-    known: HashMap<u32, File>,
-    described: HashMap<(u32, u64), Option<Described>>,
+    files: HashMap<u32, CachedFile>,
+    described: HashMap<(u32, u64), Option<FdeRange>>,
     entries: HashMap<(u32, u64), bool>,
     /// Functions of dynamic symbols, by the current function's file.
-    linked: HashMap<(Named, u32), Linked>,
+    linked: HashMap<(DynamicSymbol, u32), BoundFunction>,
     pub(super) allowance: CodeAllowance,
     scratch: CfiScratch,
 }
 
 /// A file, with its frequently used properties.
-struct File {
+struct CachedFile {
     image: Arc<LoadedImage>,
     /// Architecture, if unwinding supports it.
     arch: Option<Arch>,
@@ -116,17 +116,17 @@ const LOADED_FILES: &[u8] = b"_r_debug";
 /// Maximum number of linkage tables of a file: `.plt`, `.plt.sec` and `.plt.got`.
 const MOST_LINKAGE: usize = 16;
 /// Capacity of each cache; a full cache is cleared.
-const MOST_KEPT: usize = 1 << 16;
+const MAX_CACHED: usize = 1 << 16;
 
-impl Files {
+impl FileLookups {
     /// Adds a file under its serial number.
-    pub(super) fn add(&mut self, image: &Arc<LoadedImage>, code: Code<'_>) {
-        self.known.entry(image.serial).or_insert_with(|| {
+    pub(super) fn add(&mut self, image: &Arc<LoadedImage>, code: CodeContext<'_>) {
+        self.files.entry(image.serial).or_insert_with(|| {
             let sections = image.image().sections().iter();
             let table = sections.clone().find(|section| &*section.name == b".got");
             let linkage = sections.filter(|section| section.name.starts_with(b".plt"));
             let linkage = linkage.take(MOST_LINKAGE);
-            File {
+            CachedFile {
                 image: Arc::clone(image),
                 arch: code.engine.arch_of(image),
                 linkage: linkage.map(|it| (it.svma.0, it.svma.0.wrapping_add(it.size))).collect(),
@@ -136,30 +136,35 @@ impl Files {
     }
 
     pub(super) fn get(&self, file: u32) -> Option<Arc<LoadedImage>> {
-        self.known.get(&file).map(|file| Arc::clone(&file.image))
+        self.files.get(&file).map(|file| Arc::clone(&file.image))
     }
 
     /// Architecture of a file.
     pub(super) fn arch(&self, file: u32) -> Option<Arch> {
-        self.known.get(&file)?.arch
+        self.files.get(&file)?.arch
     }
 
     /// Returns the range of the FDE that covers an address.
-    pub(super) fn described(&mut self, file: u32, svma: u64, code: Code<'_>) -> Option<Described> {
-        if self.described.len() >= MOST_KEPT {
+    pub(super) fn described(
+        &mut self,
+        file: u32,
+        svma: u64,
+        code: CodeContext<'_>,
+    ) -> Option<FdeRange> {
+        if self.described.len() >= MAX_CACHED {
             self.described.clear();
         }
-        let Self { known, described, scratch, .. } = self;
+        let Self { files, described, scratch, .. } = self;
         *described.entry((file, svma)).or_insert_with(|| {
-            let image = &known.get(&file)?.image;
+            let image = &files.get(&file)?.image;
             let range = code.engine.described(image, Svma(svma), code.images, scratch)?;
-            Some(Described { file, start: range.start.0, end: range.end.0 })
+            Some(FdeRange { file, start: range.start.0, end: range.end.0 })
         })
     }
 
     /// Returns true if the frame at an address is as a call leaves it: nothing is saved yet, or everything is restored.
-    pub(super) fn is_at_entry(&mut self, file: u32, svma: u64, code: Code<'_>) -> bool {
-        if self.entries.len() >= MOST_KEPT {
+    pub(super) fn is_at_entry(&mut self, file: u32, svma: u64, code: CodeContext<'_>) -> bool {
+        if self.entries.len() >= MAX_CACHED {
             self.entries.clear();
         }
         let Some(image) = self.get(file) else { return false };
@@ -169,56 +174,61 @@ impl Files {
     }
 
     /// Returns the target of a direct call or jump to an address.
-    pub(super) fn landing(
+    pub(super) fn target(
         &mut self,
         file: u32,
         mut target: u64,
-        by: By,
-        code: Code<'_>,
-    ) -> Landing {
+        by: BranchKind,
+        code: CodeContext<'_>,
+    ) -> JumpTarget {
         for _ in 0..MOST_HOPS {
             let described = self.described(file, target, code);
             match described.filter(|_| !self.is_linkage(file, target)) {
-                Some(function) if function.start != target => return Landing::Inside(function),
-                Some(function) if by == By::Call => return Landing::Function(function),
+                Some(function) if function.start != target => return JumpTarget::Inside(function),
+                Some(function) if by == BranchKind::Call => return JumpTarget::Function(function),
                 // Compilers jump to the cold part of a function conditionally, and do not align it.
-                Some(part) if by == By::Branch && !target.is_multiple_of(ALIGNMENT) => {
-                    return Landing::Inside(part);
+                Some(part) if by == BranchKind::Branch && !target.is_multiple_of(ALIGNMENT) => {
+                    return JumpTarget::Inside(part);
                 }
                 Some(part)
                     if !self.is_at_entry(file, target, code)
                         || self.is_part(file, target, code) =>
                 {
-                    return Landing::Inside(part);
+                    return JumpTarget::Inside(part);
                 }
-                Some(function) => return Landing::Function(function),
+                Some(function) => return JumpTarget::Function(function),
                 None => {}
             }
             match self.stub(file, target) {
                 Some(Flow::Jump(next)) => target = next,
                 Some(Flow::JumpSlot(slot)) => return self.slot(file, slot, code),
-                _ => return Landing::Unknown,
+                _ => return JumpTarget::Unknown,
             }
         }
-        Landing::Unknown
+        JumpTarget::Unknown
     }
 
     /// Returns the target of a call or a jump through a pointer slot of a file.
-    pub(super) fn slot(&mut self, file: u32, slot: u64, code: Code<'_>) -> Landing {
-        let Some(known) = self.known.get(&file) else { return Landing::Unknown };
-        match known.image.call_slot(slot) {
+    pub(super) fn slot(&mut self, file: u32, slot: u64, code: CodeContext<'_>) -> JumpTarget {
+        let Some(cached) = self.files.get(&file) else { return JumpTarget::Unknown };
+        match cached.image.call_slot(slot) {
             Some(CallSlot::Address(svma)) => self.function_at(file, svma.0, code),
-            Some(CallSlot::Symbol(symbol)) => Landing::Symbol(Named { file, symbol }),
-            None => Landing::Unknown,
+            Some(CallSlot::Symbol(symbol)) => JumpTarget::Symbol(DynamicSymbol { file, symbol }),
+            None => JumpTarget::Unknown,
         }
     }
 
     /// Returns the function of a dynamic symbol.
-    pub(super) fn symbol(&mut self, name: Named, at_hand: u32, code: Code<'_>) -> Linked {
-        if let Some(&known) = self.linked.get(&(name, at_hand)) {
-            return known;
+    pub(super) fn symbol(
+        &mut self,
+        name: DynamicSymbol,
+        at_hand: u32,
+        code: CodeContext<'_>,
+    ) -> BoundFunction {
+        if let Some(&cached) = self.linked.get(&(name, at_hand)) {
+            return cached;
         }
-        if self.linked.len() >= MOST_KEPT {
+        if self.linked.len() >= MAX_CACHED {
             self.linked.clear();
         }
         let found = self.find_symbol(name, at_hand, code);
@@ -226,21 +236,26 @@ impl Files {
         found
     }
 
-    fn find_symbol(&mut self, name: Named, at_hand: u32, code: Code<'_>) -> Linked {
+    fn find_symbol(
+        &mut self,
+        name: DynamicSymbol,
+        at_hand: u32,
+        code: CodeContext<'_>,
+    ) -> BoundFunction {
         let text = self.get(name.file).and_then(|file| file.image().dynamic_name(name.symbol));
-        let Some(text) = text else { return Linked::Unknown };
+        let Some(text) = text else { return BoundFunction::Unknown };
         for file in [at_hand, name.file] {
-            let Some(image) = self.get(file) else { return Linked::Unknown };
+            let Some(image) = self.get(file) else { return BoundFunction::Unknown };
             match image.image().exported(&text) {
                 Exported::Function(svma) => match self.function_at(file, svma.0, code) {
-                    Landing::Function(function) => return Linked::Function(function),
-                    _ => return Linked::Unknown,
+                    JumpTarget::Function(function) => return BoundFunction::Function(function),
+                    _ => return BoundFunction::Unknown,
                 },
-                Exported::Unclear => return Linked::Unknown,
+                Exported::Unclear => return BoundFunction::Unknown,
                 Exported::Nothing => {}
             }
         }
-        Linked::Elsewhere
+        BoundFunction::Elsewhere
     }
 
     /// Returns true if a file is the dynamic loader; its resolver runs in place of a function on the first call.
@@ -250,14 +265,14 @@ impl Files {
         exported.is_none_or(|exported| exported != Exported::Nothing)
     }
 
-    fn function_at(&mut self, file: u32, svma: u64, code: Code<'_>) -> Landing {
+    fn function_at(&mut self, file: u32, svma: u64, code: CodeContext<'_>) -> JumpTarget {
         let found = self.described(file, svma, code).filter(|function| function.start == svma);
-        found.map_or(Landing::Unknown, Landing::Function)
+        found.map_or(JumpTarget::Unknown, JumpTarget::Function)
     }
 
     /// Returns the next jump of a procedure linkage entry or a veneer.
     fn stub(&self, file: u32, svma: u64) -> Option<Flow> {
-        let bytes = code_at(self.known.get(&file)?.image.image(), svma, STUB)?;
+        let bytes = code_at(self.files.get(&file)?.image.image(), svma, STUB)?;
         let steps = self.decoder(file, bytes, svma)?;
         let flows = steps.take(MOST_OF_STUB).map(|step| step.flow);
         flows.into_iter().find(|flow| *flow != Flow::Next)
@@ -271,26 +286,31 @@ impl Files {
         at: u64,
     ) -> Option<FlowDecoder<'c>> {
         let decoder = FlowDecoder::of_arch(self.arch(file)?, code, at)?;
-        Some(decoder.with_table_of_contents(self.known.get(&file)?.contents))
+        Some(decoder.with_table_of_contents(self.files.get(&file)?.contents))
     }
 
     /// Returns true if an address is in a procedure linkage table.
     pub(super) fn is_linkage(&self, file: u32, svma: u64) -> bool {
-        let Some(file) = self.known.get(&file) else { return false };
+        let Some(file) = self.files.get(&file) else { return false };
         file.linkage.iter().any(|&(start, end)| start <= svma && svma < end)
     }
 
     /// Returns true if a symbol marks the code at an address as a part of a function.
-    fn is_part(&self, file: u32, svma: u64, code: Code<'_>) -> bool {
-        self.known.get(&file).is_some_and(|it| it.image.is_part(Svma(svma), code.images))
+    fn is_part(&self, file: u32, svma: u64, code: CodeContext<'_>) -> bool {
+        self.files.get(&file).is_some_and(|it| it.image.is_part(Svma(svma), code.images))
     }
 
     /// Returns true if symbols mark one as a part of the other.
-    pub(super) fn is_part_of(&self, part: Described, whole: Described, code: Code<'_>) -> bool {
+    pub(super) fn is_part_of(
+        &self,
+        part: FdeRange,
+        whole: FdeRange,
+        code: CodeContext<'_>,
+    ) -> bool {
         let (start, whole_start) = (Svma(part.start), Svma(whole.start));
         part.file == whole.file
             && self
-                .known
+                .files
                 .get(&part.file)
                 .is_some_and(|it| it.image.is_part_of(start, whole_start, code.images))
     }

@@ -12,14 +12,17 @@ use module_map::MappedKind;
 use profile::FoundBy;
 use unwinder::{Arch, CallTarget, call_target, longest_call, slot_of_call};
 
-use crate::join::Code;
-use crate::tails::files::{By, Described, Files, InFile, Landing, Linked, Named, code_at};
-use crate::tails::paths::{Between, Left, Search};
+use crate::join::CodeContext;
+use crate::tails::files::{
+    BoundFunction, BranchKind, DynamicSymbol, FdeRange, FileAddress, FileLookups, JumpTarget,
+    code_at,
+};
+use crate::tails::paths::{Between, PathSearch, TailCaller};
 use crate::tails::units::Units;
 
 /// The fields of a frame that tail calls depend on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct CodePlace {
+pub(crate) struct CodeFrame {
     pub(crate) module: Option<ModuleId>,
     /// Lookup address in the module.
     pub(crate) relative: u64,
@@ -42,18 +45,18 @@ pub(crate) enum TailFrame {
 #[derive(Default, Debug)]
 pub(crate) struct TailCalls {
     idle: Mutex<Vec<Finder>>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedResults>,
 }
 
 /// Results shared by all finders: the functions between the called one and the running one.
 #[derive(Default, Debug)]
-struct Shared(Mutex<HashMap<[Described; 2], Arc<OnceLock<Between>>>>);
+struct SharedResults(Mutex<HashMap<[FdeRange; 2], Arc<OnceLock<Between>>>>);
 
 /// Target of the call before a caller's return address.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Call {
-    Function(Described),
-    Symbol(Named),
+pub(crate) enum ResolvedCall {
+    Function(FdeRange),
+    Symbol(DynamicSymbol),
     Unknown,
 }
 
@@ -63,16 +66,16 @@ type Decision = Arc<[TailFrame]>;
 /// Decides tail calls for one thread; each pair of a call and a callee is decided once.
 #[derive(Default)]
 pub(crate) struct Finder {
-    files: Files,
+    files: FileLookups,
     units: Units,
     /// File of each module.
     modules: HashMap<ModuleId, Option<Arc<LoadedImage>>>,
-    calls: HashMap<(ModuleId, u64), Call>,
-    shared: Arc<Shared>,
+    calls: HashMap<(ModuleId, u64), ResolvedCall>,
+    shared: Arc<SharedResults>,
     pairs: HashMap<[(ModuleId, u64); 2], Option<Decision>>,
 }
 
-const MOST_KEPT: usize = 1 << 17;
+const MAX_CACHED: usize = 1 << 17;
 
 impl std::fmt::Debug for Finder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -100,14 +103,14 @@ impl TailCalls {
     }
 }
 
-impl Shared {
+impl SharedResults {
     /// Returns the entry of a result; a thread that needs it waits for the one that computes it.
-    fn get(&self, called_and_callee: [Described; 2]) -> Arc<OnceLock<Between>> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MOST_KEPT {
-            known.clear();
+    fn get(&self, called_and_callee: [FdeRange; 2]) -> Arc<OnceLock<Between>> {
+        let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if cached.len() >= MAX_CACHED {
+            cached.clear();
         }
-        Arc::clone(known.entry(called_and_callee).or_default())
+        Arc::clone(cached.entry(called_and_callee).or_default())
     }
 }
 
@@ -116,19 +119,19 @@ impl Finder {
     #[inline]
     pub(crate) fn between(
         &mut self,
-        call: Call,
-        caller: &CodePlace,
-        callee: &CodePlace,
-        code: Code<'_>,
+        call: ResolvedCall,
+        caller: &CodeFrame,
+        callee: &CodeFrame,
+        code: CodeContext<'_>,
     ) -> Option<Decision> {
-        let is_one = |called: Described| {
+        let is_one = |called: FdeRange| {
             caller.module == callee.module
                 && called.start <= callee.relative
                 && callee.relative < called.end
         };
         match call {
-            Call::Unknown => None,
-            Call::Function(called) if is_one(called) => None,
+            ResolvedCall::Unknown => None,
+            ResolvedCall::Function(called) if is_one(called) => None,
             _ if callee.kernel || callee.found_by.is_gap() => None,
             call => {
                 let pair = [(caller.module?, caller.relative), (callee.module?, callee.relative)];
@@ -138,57 +141,64 @@ impl Finder {
     }
 
     /// Returns the target of the call before a caller's return address.
-    pub(crate) fn call(&mut self, caller: &CodePlace, code: Code<'_>) -> Call {
-        let place = caller.module.filter(|_| is_by_return_address(caller.found_by));
-        let Some(caller) = place.map(|module| (module, caller.relative)) else {
-            return Call::Unknown;
+    pub(crate) fn call(&mut self, caller: &CodeFrame, code: CodeContext<'_>) -> ResolvedCall {
+        let module = caller.module.filter(|_| is_by_return_address(caller.found_by));
+        let Some(caller) = module.map(|module| (module, caller.relative)) else {
+            return ResolvedCall::Unknown;
         };
-        if let Some(&known) = self.calls.get(&caller) {
-            return known;
+        if let Some(&cached) = self.calls.get(&caller) {
+            return cached;
         }
-        if self.calls.len() >= MOST_KEPT {
+        if self.calls.len() >= MAX_CACHED {
             self.calls.clear();
         }
-        let call = self.find_call(caller.0, caller.1, code).unwrap_or(Call::Unknown);
+        let call = self.find_call(caller.0, caller.1, code).unwrap_or(ResolvedCall::Unknown);
         self.calls.insert(caller, call);
         call
     }
 
     #[cold]
-    fn find_call(&mut self, module: ModuleId, lookup: u64, code: Code<'_>) -> Option<Call> {
+    fn find_call(
+        &mut self,
+        module: ModuleId,
+        lookup: u64,
+        code: CodeContext<'_>,
+    ) -> Option<ResolvedCall> {
         let file = self.file(module, code)?;
         let image = file.image();
         let arch = image.arch()?;
         let return_address = lookup.wrapping_add(1);
         let len = longest_call(arch)?;
         let bytes = code_at(image, return_address.checked_sub(len as u64)?, len)?;
-        let landing = match call_target(arch, bytes, return_address)? {
-            CallTarget::Address(target) => self.files.landing(file.serial, target, By::Call, code),
+        let target = match call_target(arch, bytes, return_address)? {
+            CallTarget::Address(target) => {
+                self.files.target(file.serial, target, BranchKind::Call, code)
+            }
             CallTarget::Indirect => {
                 let slot = slot_of_call(arch, bytes, return_address)?;
                 self.files.slot(file.serial, slot, code)
             }
         };
-        match landing {
-            Landing::Function(function) | Landing::Inside(function) => {
-                Some(Call::Function(function))
+        match target {
+            JumpTarget::Function(function) | JumpTarget::Inside(function) => {
+                Some(ResolvedCall::Function(function))
             }
-            Landing::Symbol(name) => Some(Call::Symbol(name)),
-            Landing::Unknown => None,
+            JumpTarget::Symbol(name) => Some(ResolvedCall::Symbol(name)),
+            JumpTarget::Unknown => None,
         }
     }
 
     #[cold]
     fn decide(
         &mut self,
-        call: Call,
+        call: ResolvedCall,
         pair: [(ModuleId, u64); 2],
-        code: Code<'_>,
+        code: CodeContext<'_>,
     ) -> Option<Decision> {
-        if let Some(known) = self.pairs.get(&pair) {
-            return known.clone();
+        if let Some(cached) = self.pairs.get(&pair) {
+            return cached.clone();
         }
-        if self.pairs.len() >= MOST_KEPT {
+        if self.pairs.len() >= MAX_CACHED {
             self.pairs.clear();
         }
         let decided = self.find(call, pair, code);
@@ -198,9 +208,9 @@ impl Finder {
 
     fn find(
         &mut self,
-        call: Call,
+        call: ResolvedCall,
         [(from, _), (to, svma)]: [(ModuleId, u64); 2],
-        code: Code<'_>,
+        code: CodeContext<'_>,
     ) -> Option<Decision> {
         let (caller, callee) = (self.file(from, code)?, self.file(to, code)?);
         let at = self.files.described(callee.serial, svma, code)?;
@@ -208,15 +218,15 @@ impl Finder {
         if self.files.is_linkage(callee.serial, svma) {
             return None;
         }
-        let mut search = Search { files: &mut self.files, units: &mut self.units, code };
+        let mut search = PathSearch { files: &mut self.files, units: &mut self.units, code };
         let called = match call {
-            Call::Function(called) => Some(called),
-            Call::Symbol(name) => match search.files.symbol(name, callee.serial, code) {
-                Linked::Function(called) => Some(called),
-                Linked::Elsewhere => None,
-                Linked::Unknown => return None,
+            ResolvedCall::Function(called) => Some(called),
+            ResolvedCall::Symbol(name) => match search.files.symbol(name, callee.serial, code) {
+                BoundFunction::Function(called) => Some(called),
+                BoundFunction::Elsewhere => None,
+                BoundFunction::Unknown => return None,
             },
-            Call::Unknown => return None,
+            ResolvedCall::Unknown => return None,
         };
         let between = called.map(|called| {
             let between = self.shared.get([called, at]);
@@ -225,24 +235,24 @@ impl Finder {
                 if search.files.is_part_of(at, called, code) {
                     return Between::Nothing;
                 }
-                search.between(called, InFile { file: callee.serial, svma })
+                search.between(called, FileAddress { file: callee.serial, svma })
             };
             between.get_or_init(find).clone()
         });
-        let frame = |left: &Left| {
-            let place = |serial: u32| match serial {
+        let frame = |left: &TailCaller| {
+            let module_of = |serial: u32| match serial {
                 it if it == caller.serial => Some(from),
                 it if it == callee.serial => Some(to),
                 _ => None,
             };
-            let InFile { file, svma } = left.site.unwrap_or(left.function.beginning());
-            match (place(file), left.site) {
+            let FileAddress { file, svma } = left.site.unwrap_or(left.function.beginning());
+            match (module_of(file), left.site) {
                 (None, _) => TailFrame::Unknown,
                 (Some(module), Some(_)) => TailFrame::Jump(module, svma),
                 (Some(module), None) => TailFrame::Function(module, svma),
             }
         };
-        let is_linked = matches!(call, Call::Symbol(_));
+        let is_linked = matches!(call, ResolvedCall::Symbol(_));
         // The loader can bind the symbol to a function of a third file.
         let is_elsewhere = is_linked && called.is_none_or(|called| called.file != callee.serial);
         let mut frames: Vec<TailFrame> = match &between {
@@ -256,7 +266,7 @@ impl Finder {
             None | Some(Between::Several(..) | Between::NoPath) => vec![TailFrame::Unknown],
         };
         let is_unknown = frames[..] == [TailFrame::Unknown];
-        if is_unknown && is_linked && self.runs_unasked(to, at, code) {
+        if is_unknown && is_linked && self.runs_implicitly(to, at, code) {
             return None;
         }
         if code.engine.is_entered_by_signal(&callee, Svma(svma), code.images) {
@@ -268,7 +278,7 @@ impl Finder {
 
     /// Returns true if code runs in place of a function that is called through the loader.
     /// That is the loader's symbol resolver, or kernel code that a resolver of the C library chose.
-    fn runs_unasked(&mut self, module: ModuleId, at: Described, code: Code<'_>) -> bool {
+    fn runs_implicitly(&mut self, module: ModuleId, at: FdeRange, code: CodeContext<'_>) -> bool {
         let module = code.modules.by_id(module);
         let is_file = module.is_some_and(|it| it.kind == MappedKind::File);
         !is_file || self.files.is_loader(at.file) && self.is_resolver(at, code)
@@ -276,13 +286,13 @@ impl Finder {
 
     /// Returns true if a loader function can be its resolver.
     /// On x86 a linkage table pushes words before it jumps there, so the resolver's frame is not as a call leaves it.
-    fn is_resolver(&mut self, at: Described, code: Code<'_>) -> bool {
+    fn is_resolver(&mut self, at: FdeRange, code: CodeContext<'_>) -> bool {
         let is_plain = matches!(self.files.arch(at.file), Some(Arch::X86_64 | Arch::X86))
             && self.files.is_at_entry(at.file, at.start, code);
         !is_plain
     }
 
-    fn file(&mut self, module: ModuleId, code: Code<'_>) -> Option<Arc<LoadedImage>> {
+    fn file(&mut self, module: ModuleId, code: CodeContext<'_>) -> Option<Arc<LoadedImage>> {
         let Self { modules, files, .. } = self;
         let find = || {
             let file = code.images.outcome(code.modules.by_id(module)?)?.ok()?;

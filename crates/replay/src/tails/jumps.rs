@@ -2,21 +2,21 @@
 
 use unwinder::{Flow, FlowDecoder, FlowStep};
 
-use crate::tails::files::{By, Described};
+use crate::tails::files::{BranchKind, FdeRange};
 
 /// An instruction that leaves the range of its FDE.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Leaving {
+pub(super) struct CodeExit {
     /// Address of the instruction.
     pub(super) site: u64,
-    pub(super) to: LeavesTo,
+    pub(super) to: ExitTarget,
 }
 
 /// Target of an exit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum LeavesTo {
+pub(super) enum ExitTarget {
     /// A code address.
-    Code(u64, By),
+    Code(u64, BranchKind),
     /// The target of the pointer at this address.
     Slot(u64),
     /// An address in a register or a computed word; possibly inside of the range.
@@ -28,7 +28,7 @@ pub(super) enum LeavesTo {
 /// All exits of the code of an FDE.
 #[derive(Default, Debug)]
 pub(super) struct Jumps {
-    pub(super) leavings: Vec<Leaving>,
+    pub(super) exits: Vec<CodeExit>,
     /// True if some are unknown: the code calls into its own middle, as return address tricks do, or is too large.
     pub(super) is_partial: bool,
     /// Number of decoded instructions.
@@ -36,19 +36,19 @@ pub(super) struct Jumps {
 }
 
 /// Maximum number of exits.
-const MOST_LEAVINGS: usize = 256;
+const MAX_EXITS: usize = 256;
 
 impl Jumps {
     /// Finds the exits of the code of an FDE.
-    pub(super) fn of(described: Described, mut steps: FlowDecoder<'_>) -> Self {
+    pub(super) fn of(described: FdeRange, mut steps: FlowDecoder<'_>) -> Self {
         let mut found = Self::default();
         // The last instruction, if execution continues after it.
         let mut last = None;
         loop {
-            let passed = steps.pass_within(described.start, described.end);
-            found.cost += passed.n_instructions;
-            if passed.n_instructions > 0 {
-                last = passed.goes_on;
+            let skipped = steps.skip_within(described.start, described.end);
+            found.cost += skipped.n_instructions;
+            if skipped.n_instructions > 0 {
+                last = skipped.continues_at;
             }
             let Some(step) = steps.next() else { break };
             found.cost += 1;
@@ -56,20 +56,22 @@ impl Jumps {
             last = matches!(step.flow, Flow::Next | Flow::Branch(_)).then_some(step.at);
         }
         if let Some(site) = last {
-            found.leavings.push(Leaving { site, to: LeavesTo::Following });
+            found.exits.push(CodeExit { site, to: ExitTarget::Following });
         }
-        found.is_partial |= found.leavings.len() > MOST_LEAVINGS;
-        found.leavings.truncate(MOST_LEAVINGS);
+        found.is_partial |= found.exits.len() > MAX_EXITS;
+        found.exits.truncate(MAX_EXITS);
         found
     }
 
-    fn add(&mut self, step: FlowStep, described: Described) {
+    fn add(&mut self, step: FlowStep, described: FdeRange) {
         let is_inside = |target: u64| described.contains(described.file, target);
         let to = match step.flow {
-            Flow::Jump(target) if !is_inside(target) => LeavesTo::Code(target, By::Jump),
-            Flow::Branch(target) if !is_inside(target) => LeavesTo::Code(target, By::Branch),
-            Flow::JumpSlot(slot) => LeavesTo::Slot(slot),
-            Flow::JumpIndirect => LeavesTo::Computed,
+            Flow::Jump(target) if !is_inside(target) => ExitTarget::Code(target, BranchKind::Jump),
+            Flow::Branch(target) if !is_inside(target) => {
+                ExitTarget::Code(target, BranchKind::Branch)
+            }
+            Flow::JumpSlot(slot) => ExitTarget::Slot(slot),
+            Flow::JumpIndirect => ExitTarget::Computed,
             Flow::Call(target) => {
                 let is_trick =
                     is_inside(target) && target != described.start && target != step.next;
@@ -78,6 +80,6 @@ impl Jumps {
             }
             _ => return,
         };
-        self.leavings.push(Leaving { site: step.at, to });
+        self.exits.push(CodeExit { site: step.at, to });
     }
 }

@@ -17,4 +17,4 @@ mod jumps;
 mod paths;
 mod units;
 
-pub(crate) use finder::{Call, CodePlace, Finder, TailCalls, TailFrame};
+pub(crate) use finder::{CodeFrame, Finder, ResolvedCall, TailCalls, TailFrame};

@@ -1,15 +1,15 @@
 //! Paths of jumps from one function to another.
 
-use crate::join::Code;
-use crate::tails::files::{Described, Files, InFile, Linked};
+use crate::join::CodeContext;
+use crate::tails::files::{BoundFunction, FdeRange, FileAddress, FileLookups};
 use crate::tails::units::{Callee, Unit, Units};
 
 /// A function that left by a tail call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Left {
-    pub(super) function: Described,
+pub(super) struct TailCaller {
+    pub(super) function: FdeRange,
     /// Its jump; `None` if several of its jumps are possible.
-    pub(super) site: Option<InFile>,
+    pub(super) site: Option<FileAddress>,
 }
 
 /// Functions between a call's target and the running function, outermost first.
@@ -18,32 +18,32 @@ pub(super) enum Between {
     /// None: the call targets the running function, or the code is unclear.
     Nothing,
     /// The only path.
-    Path(Vec<Left>),
+    Path(Vec<TailCaller>),
     /// Common start and end of all paths, if there are several paths or some are unknown.
-    Several(Vec<Left>, Vec<Left>),
+    Several(Vec<TailCaller>, Vec<TailCaller>),
     /// All paths are known, and none leads there.
     NoPath,
 }
 
 /// Search for paths.
-pub(super) struct Search<'s> {
-    pub(super) files: &'s mut Files,
+pub(super) struct PathSearch<'s> {
+    pub(super) files: &'s mut FileLookups,
     pub(super) units: &'s mut Units,
-    pub(super) code: Code<'s>,
+    pub(super) code: CodeContext<'s>,
 }
 
 /// Intermediate result of a search.
-struct Found {
-    paths: Vec<Vec<Left>>,
+struct SearchState {
+    paths: Vec<Vec<TailCaller>>,
     /// Functions of a path with a later jump back to them: each may have run several times.
-    circles: Vec<Described>,
+    circles: Vec<FdeRange>,
     /// Number of functions that may still be visited.
     left: usize,
 }
 
 /// Not all paths can be determined: one leads through a register, or there are too many.
 #[derive(Debug)]
-struct Unknowable;
+struct UnknownPaths;
 
 /// Maximum number of functions on a path.
 const LONGEST: usize = 8;
@@ -51,9 +51,9 @@ const MOST_PATHS: usize = 32;
 /// Maximum number of functions that a search visits.
 const MOST_STEPS: usize = 256;
 
-impl Search<'_> {
+impl PathSearch<'_> {
     /// Returns the functions between the called one and an address of the running function.
-    pub(super) fn between(&mut self, called: Described, goal: InFile) -> Between {
+    pub(super) fn between(&mut self, called: FdeRange, goal: FileAddress) -> Between {
         let unit = self.units.get(called, self.files, self.code);
         if unit.contains(goal.file, goal.svma) {
             return Between::Nothing;
@@ -61,13 +61,13 @@ impl Search<'_> {
         if unit.is_unclear {
             return Between::Nothing;
         }
-        let mut found = Found { paths: Vec::new(), circles: Vec::new(), left: MOST_STEPS };
+        let mut found = SearchState { paths: Vec::new(), circles: Vec::new(), left: MOST_STEPS };
         if self.follow(called, &unit, goal, &mut Vec::new(), &mut found).is_err() {
             // All paths begin with the called function.
-            let called = Left { function: called, site: None };
+            let called = TailCaller { function: called, site: None };
             return Between::Several(vec![called], Vec::new());
         }
-        let is_in_circle = |left: &Left| found.circles.contains(&left.function);
+        let is_in_circle = |left: &TailCaller| found.circles.contains(&left.function);
         let has_circle = found.paths.iter().flatten().any(is_in_circle);
         match &found.paths[..] {
             [] => Between::NoPath,
@@ -83,25 +83,25 @@ impl Search<'_> {
     /// Follows the jumps of a function, which is the last of the path.
     fn follow(
         &mut self,
-        function: Described,
+        function: FdeRange,
         unit: &Unit,
-        goal: InFile,
-        path: &mut Vec<Left>,
-        found: &mut Found,
-    ) -> Result<(), Unknowable> {
+        goal: FileAddress,
+        path: &mut Vec<TailCaller>,
+        found: &mut SearchState,
+    ) -> Result<(), UnknownPaths> {
         if unit.is_open || unit.is_unclear {
-            return Err(Unknowable);
+            return Err(UnknownPaths);
         }
-        let mut done: Vec<Described> = Vec::new();
+        let mut done: Vec<FdeRange> = Vec::new();
         for tail in &unit.tails {
             let next = match tail.to {
                 Callee::Function(next) => Some(next),
                 Callee::Symbol(name) => match self.files.symbol(name, goal.file, self.code) {
-                    Linked::Function(next) => Some(next),
-                    Linked::Elsewhere | Linked::Unknown => None,
+                    BoundFunction::Function(next) => Some(next),
+                    BoundFunction::Elsewhere | BoundFunction::Unknown => None,
                 },
             };
-            let next = next.ok_or(Unknowable)?;
+            let next = next.ok_or(UnknownPaths)?;
             if next == function || path.iter().any(|left| left.function == next) {
                 found.circles.push(next);
                 continue;
@@ -111,12 +111,13 @@ impl Search<'_> {
             }
             done.push(next);
             if found.left == 0 || path.len() + 1 >= LONGEST || found.paths.len() >= MOST_PATHS {
-                return Err(Unknowable);
+                return Err(UnknownPaths);
             }
             found.left -= 1;
             let others = unit.tails.iter().filter(|other| other.to == tail.to).count();
-            let site = (others == 1).then_some(InFile { file: function.file, svma: tail.site });
-            path.push(Left { function, site });
+            let site =
+                (others == 1).then_some(FileAddress { file: function.file, svma: tail.site });
+            path.push(TailCaller { function, site });
             let unit = self.units.get(next, self.files, self.code);
             if unit.contains(goal.file, goal.svma) {
                 found.paths.push(path.clone());
@@ -130,8 +131,12 @@ impl Search<'_> {
 }
 
 /// Truncates the common ends of all paths at the functions that may have run several times.
-fn around(mut before: Vec<Left>, mut after: Vec<Left>, circles: &[Described]) -> Between {
-    let is_in_circle = |left: &Left| circles.contains(&left.function);
+fn around(
+    mut before: Vec<TailCaller>,
+    mut after: Vec<TailCaller>,
+    circles: &[FdeRange],
+) -> Between {
+    let is_in_circle = |left: &TailCaller| circles.contains(&left.function);
     if let Some(first) = before.iter().position(is_in_circle) {
         before.truncate(first + 1);
         // It left either by its forward jump or by the one in the circle.
@@ -144,10 +149,10 @@ fn around(mut before: Vec<Left>, mut after: Vec<Left>, circles: &[Described]) ->
 }
 
 /// Returns the common start and the common end of all paths.
-fn common(paths: &[Vec<Left>]) -> (Vec<Left>, Vec<Left>) {
+fn common(paths: &[Vec<TailCaller>]) -> (Vec<TailCaller>, Vec<TailCaller>) {
     let Some((first, others)) = paths.split_first() else { return Default::default() };
     let shared = |from_end: bool| {
-        let at = |path: &Vec<Left>, index: usize| {
+        let at = |path: &Vec<TailCaller>, index: usize| {
             let index = if from_end { path.len().checked_sub(index + 1)? } else { index };
             path.get(index).copied()
         };

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use crate::join::Code;
-use crate::tails::files::{Described, Files, Landing, Named, code_at};
-use crate::tails::jumps::{Jumps, LeavesTo};
+use crate::join::CodeContext;
+use crate::tails::files::{DynamicSymbol, FdeRange, FileLookups, JumpTarget, code_at};
+use crate::tails::jumps::{ExitTarget, Jumps};
 
 /// A jump to another function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,15 +19,15 @@ pub(super) struct TailCall {
 /// Target function of a jump.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Callee {
-    Function(Described),
-    Symbol(Named),
+    Function(FdeRange),
+    Symbol(DynamicSymbol),
 }
 
 /// A function.
 #[derive(Default, Debug)]
 pub(super) struct Unit {
     /// Code ranges: the start, then the parts that it jumps into.
-    pub(super) parts: Vec<Described>,
+    pub(super) parts: Vec<FdeRange>,
     pub(super) tails: Vec<TailCall>,
     /// True if it can jump to unknown functions.
     pub(super) is_open: bool,
@@ -38,7 +38,7 @@ pub(super) struct Unit {
 /// Cache of analyzed functions.
 #[derive(Default)]
 pub(super) struct Units {
-    known: HashMap<(u32, u64), Arc<Unit>>,
+    units: HashMap<(u32, u64), Arc<Unit>>,
     jumps: HashMap<(u32, u64), Option<Arc<Jumps>>>,
 }
 
@@ -48,7 +48,7 @@ const MOST_PARTS: usize = 16;
 const LARGEST: u64 = 4 << 20;
 /// Possible alignments of the next function after another.
 const ALIGNMENTS: [u64; 4] = [1, 16, 32, 64];
-const MOST_KEPT: usize = 1 << 16;
+const MAX_CACHED: usize = 1 << 16;
 
 impl Unit {
     /// Returns true if its code contains an address of a file.
@@ -64,20 +64,25 @@ impl Unit {
 
 impl Units {
     /// Returns the function that begins with an FDE.
-    pub(super) fn get(&mut self, start: Described, files: &mut Files, code: Code<'_>) -> Arc<Unit> {
+    pub(super) fn get(
+        &mut self,
+        start: FdeRange,
+        files: &mut FileLookups,
+        code: CodeContext<'_>,
+    ) -> Arc<Unit> {
         let key = (start.file, start.start);
-        if let Some(known) = self.known.get(&key) {
-            return Arc::clone(known);
+        if let Some(cached) = self.units.get(&key) {
+            return Arc::clone(cached);
         }
-        if self.known.len() >= MOST_KEPT {
-            self.known.clear();
+        if self.units.len() >= MAX_CACHED {
+            self.units.clear();
         }
         let unit = Arc::new(self.make(start, files, code));
-        self.known.insert(key, Arc::clone(&unit));
+        self.units.insert(key, Arc::clone(&unit));
         unit
     }
 
-    fn make(&mut self, start: Described, files: &mut Files, code: Code<'_>) -> Unit {
+    fn make(&mut self, start: FdeRange, files: &mut FileLookups, code: CodeContext<'_>) -> Unit {
         let mut unit = Unit { parts: vec![start], ..Unit::default() };
         let mut at = 0;
         while let Some(&part) = unit.parts.get(at) {
@@ -87,33 +92,38 @@ impl Units {
                 break;
             };
             unit.is_unclear |= jumps.is_partial;
-            for leaving in &jumps.leavings {
-                let landing = match leaving.to {
+            for exit in &jumps.exits {
+                let target = match exit.to {
                     // One of many jumps into the cold part.
-                    LeavesTo::Code(target, _) if unit.contains_inside(part.file, target) => {
+                    ExitTarget::Code(target, _) if unit.contains_inside(part.file, target) => {
                         continue;
                     }
-                    LeavesTo::Code(target, by) => files.landing(part.file, target, by, code),
-                    LeavesTo::Slot(slot) => files.slot(part.file, slot, code),
-                    LeavesTo::Following => following(part, files, code),
+                    ExitTarget::Code(target, by) => files.target(part.file, target, by, code),
+                    ExitTarget::Slot(slot) => files.slot(part.file, slot, code),
+                    ExitTarget::Following => following(part, files, code),
                     // A switch leaves the frame as it is.
-                    LeavesTo::Computed if !files.is_at_entry(part.file, leaving.site, code) => {
+                    ExitTarget::Computed if !files.is_at_entry(part.file, exit.site, code) => {
                         continue;
                     }
-                    LeavesTo::Computed => Landing::Unknown,
+                    ExitTarget::Computed => JumpTarget::Unknown,
                 };
-                unit.add(leaving.site, landing);
+                unit.add(exit.site, target);
             }
         }
         unit
     }
 
-    fn jumps(&mut self, part: Described, files: &mut Files, code: Code<'_>) -> Option<Arc<Jumps>> {
+    fn jumps(
+        &mut self,
+        part: FdeRange,
+        files: &mut FileLookups,
+        code: CodeContext<'_>,
+    ) -> Option<Arc<Jumps>> {
         let key = (part.file, part.start);
-        if let Some(known) = self.jumps.get(&key) {
-            return known.clone();
+        if let Some(cached) = self.jumps.get(&key) {
+            return cached.clone();
         }
-        if self.jumps.len() >= MOST_KEPT {
+        if self.jumps.len() >= MAX_CACHED {
             self.jumps.clear();
         }
         let found = find_jumps(part, files, code).map(Arc::new);
@@ -123,21 +133,23 @@ impl Units {
 }
 
 impl Unit {
-    fn add(&mut self, site: u64, landing: Landing) {
-        match landing {
-            Landing::Function(function) => {
+    fn add(&mut self, site: u64, target: JumpTarget) {
+        match target {
+            JumpTarget::Function(function) => {
                 self.tails.push(TailCall { site, to: Callee::Function(function) });
             }
-            Landing::Symbol(name) => self.tails.push(TailCall { site, to: Callee::Symbol(name) }),
-            Landing::Inside(part) if self.parts.contains(&part) => {}
-            Landing::Inside(part) if self.parts.len() < MOST_PARTS => self.parts.push(part),
-            Landing::Inside(_) => self.is_unclear = true,
-            Landing::Unknown => self.is_open = true,
+            JumpTarget::Symbol(name) => {
+                self.tails.push(TailCall { site, to: Callee::Symbol(name) })
+            }
+            JumpTarget::Inside(part) if self.parts.contains(&part) => {}
+            JumpTarget::Inside(part) if self.parts.len() < MOST_PARTS => self.parts.push(part),
+            JumpTarget::Inside(_) => self.is_unclear = true,
+            JumpTarget::Unknown => self.is_open = true,
         }
     }
 }
 
-fn find_jumps(part: Described, files: &mut Files, code: Code<'_>) -> Option<Jumps> {
+fn find_jumps(part: FdeRange, files: &mut FileLookups, code: CodeContext<'_>) -> Option<Jumps> {
     let image = files.get(part.file)?;
     let len = part.end.checked_sub(part.start).filter(|&len| len <= LARGEST)?;
     files.allowance.within(code.engine.budget());
@@ -151,14 +163,14 @@ fn find_jumps(part: Described, files: &mut Files, code: Code<'_>) -> Option<Jump
 }
 
 /// Returns the code after a range, past the padding.
-fn following(part: Described, files: &mut Files, code: Code<'_>) -> Landing {
+fn following(part: FdeRange, files: &mut FileLookups, code: CodeContext<'_>) -> JumpTarget {
     let next = ALIGNMENTS.into_iter().find_map(|alignment| {
         let at = part.end.checked_next_multiple_of(alignment)?;
         files.described(part.file, at, code).filter(|next| next.start == at)
     });
     match next {
-        Some(next) if files.is_at_entry(part.file, next.start, code) => Landing::Function(next),
-        Some(next) => Landing::Inside(next),
-        None => Landing::Unknown,
+        Some(next) if files.is_at_entry(part.file, next.start, code) => JumpTarget::Function(next),
+        Some(next) => JumpTarget::Inside(next),
+        None => JumpTarget::Unknown,
     }
 }

@@ -4,12 +4,12 @@
 
 mod beginnings;
 mod emulated;
-mod kept;
 mod late;
 mod processors;
 mod recorded;
 mod repair;
 mod replayed;
+mod stored_rules;
 mod tail_calls;
 mod walked;
 mod withheld;

@@ -7,12 +7,12 @@ use image_store::{FileOptions, ImageStore, SharedImages};
 use module_map::Timeline;
 use perf_data::{Findings, Input, Session, SessionOptions, SharedBytes};
 use profile::{Profile, StackId};
-use replay::{Filter, Join, Replay, ReplayOptions, Replayer, Unwatched};
+use replay::{Join, NoObserver, Replay, ReplayOptions, Replayer, ResolvedFilter};
 use synth::{
     Endian, EventAttr, Feature, MmapFile, PerfDataBuilder, Record, SampleBuilder, SampleId,
     SampleRegs, UserRegs, x86_64_reg,
 };
-use unwinder::{Arch, EndReason, Engine, FoundBy, KeptRules};
+use unwinder::{Arch, EndReason, Engine, FoundBy, StoredRules};
 
 use crate::world::{BASE, IN_MAIN, IN_ROOT, MAIN, Program, SP, TEST, World, ops, outer, stack};
 
@@ -49,7 +49,7 @@ pub(crate) fn replay_keeping(
     engine: &Arc<Engine>,
     images: &ImageStore,
     bytes: Vec<u8>,
-    kept: Option<Arc<KeptRules>>,
+    kept: Option<Arc<StoredRules>>,
 ) -> Replay {
     replay_as((engine, kept), (Join::Gaps, true), images, bytes)
 }
@@ -64,7 +64,7 @@ pub(crate) fn replay_with_tail_calls(
 }
 
 fn replay_as(
-    (engine, kept): (&Arc<Engine>, Option<Arc<KeptRules>>),
+    (engine, kept): (&Arc<Engine>, Option<Arc<StoredRules>>),
     (join, tail_calls): (Join, bool),
     images: &ImageStore,
     bytes: Vec<u8>,
@@ -74,7 +74,7 @@ fn replay_as(
     let input = Input::File(SharedBytes::from(bytes));
     let mut session = Session::open(input, SessionOptions::default(), &mut found).unwrap();
     let options = ReplayOptions {
-        filter: Filter::default(),
+        filter: ResolvedFilter::default(),
         max_frames: 127,
         join,
         learn_files: true,
@@ -83,11 +83,11 @@ fn replay_as(
     };
     let engine = engine.clone();
     let replayer = Replayer::with_engine(engine, &mut timeline, images, &options);
-    let mut replayer = replayer.keeping(kept);
+    let mut replayer = replayer.with_stored_rules(kept);
     while let Some(batch) = session.next_batch(&mut found) {
-        replayer.feed(batch, &Unwatched);
+        replayer.feed(batch, &NoObserver);
     }
-    let replay = replayer.finish(&Unwatched);
+    let replay = replayer.finish(&NoObserver);
     assert_eq!(replay.profile.summary.samples_dropped, 0);
     replay
 }

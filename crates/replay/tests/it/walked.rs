@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use image_store::{FileOptions, ImageStore};
 use module_map::Timeline;
 use perf_data::{Findings, Input, Session, SessionOptions, SharedBytes};
-use replay::{Filter, Join, ReplayObserver, ReplayOptions, Replayer};
+use replay::{Join, ReplayObserver, ReplayOptions, Replayer, ResolvedFilter};
 use synth::{Endian, EventAttr, PerfDataBuilder, SampleBuilder, attr_flag, sample_type};
 
 #[derive(Default)]
@@ -34,7 +34,7 @@ fn each_sample_is_walked_once() {
     let batch = session.next_batch(&mut findings).expect("the only batch");
     let positions: Vec<u64> = batch.samples().iter().map(|sample| sample.position).collect();
     let options = ReplayOptions {
-        filter: Filter::default(),
+        filter: ResolvedFilter::default(),
         max_frames: 127,
         learn_files: false,
         join: Join::Off,

@@ -47,8 +47,8 @@ mod tests {
 
     #[test]
     fn a_processor_is_asked_by_its_name() {
-        let known = [Arch::X86_64, Arch::Aarch64].map(|arch| (sp_bit(arch), pc_bit(arch)));
-        assert_eq!(known, [(Some(7), Some(8)), (Some(31), Some(32))]);
+        let contents = [Arch::X86_64, Arch::Aarch64].map(|arch| (sp_bit(arch), pc_bit(arch)));
+        assert_eq!(contents, [(Some(7), Some(8)), (Some(31), Some(32))]);
         let n_unwound = Arch::ALL.iter().filter(|&&arch| is_unwound(arch)).count();
         let n_known = Arch::ALL.iter().filter(|&&arch| longest_call(arch).is_some()).count();
         assert_eq!((n_unwound, n_known), (8, 8));

@@ -5,8 +5,8 @@
 use crate::arch::descriptor::{
     ArchDescriptor, CodeForms, Conventions, NO_REGISTERS, Trampoline, no_slot, slot_of, word_of,
 };
-use crate::arch::effect::{self, EffectForm, Machine};
-use crate::arch::flow::{Decoded, Flow, FlowForm, Known, first_word, signed};
+use crate::arch::effect::{self, EffectForm, EffectMachine};
+use crate::arch::flow::{DecodedFlow, Flow, FlowForm, RegisterContents, first_word, signed};
 use crate::arch::{Arch, N_SLOTS, UNUSED};
 
 /// The processor. The frame pointer equals the CFA.
@@ -124,16 +124,21 @@ const LEN: u8 = 4;
 ///
 /// Source: `LoongArch` Reference Manual, volume 1, "Branch Instructions", PCADDI, PCALAU12I, PCADDU12I, PCADDU18I,
 /// ADDI.D, LD.D; the ELF psABI for procedure linkage tables.
-fn step(code: &[u8], at: u64, known: &mut Known, _conditional: &mut u8) -> Option<Decoded> {
+fn step(
+    code: &[u8],
+    at: u64,
+    contents: &mut RegisterContents,
+    _conditional: &mut u8,
+) -> Option<DecodedFlow> {
     let word = first_word(code)?;
-    let flow = flow(word, at, known);
+    let flow = flow(word, at, contents);
     if matches!(flow, Flow::Call(_) | Flow::CallSlot(_) | Flow::CallIndirect) {
-        known.forget_all();
+        contents.forget_all();
     }
-    Some(Decoded { len: LEN, flow })
+    Some(DecodedFlow { len: LEN, flow })
 }
 
-fn flow(word: u32, at: u64, known: &mut Known) -> Flow {
+fn flow(word: u32, at: u64, contents: &mut RegisterContents) -> Flow {
     let (rd, rj) = (word & 0x1f, word >> 5 & 0x1f);
     let low = word >> 10 & 0xffff;
     let target = |field: u32, bits: u32| at.wrapping_add_signed(4 * signed(field, bits));
@@ -147,10 +152,10 @@ fn flow(word: u32, at: u64, known: &mut Known) -> Flow {
         // JIRL
         0b01_0011 => {
             let offset = 4 * signed(low, 16);
-            return match (rd, known.jump(rj, offset)) {
+            return match (rd, contents.jump(rj, offset)) {
                 (0, Flow::JumpIndirect) if rj == RA && offset == 0 => Flow::Return,
                 (0, flow) => flow,
-                _ => known.call(rj, offset),
+                _ => contents.call(rj, offset),
             };
         }
         _ => {}
@@ -161,15 +166,15 @@ fn flow(word: u32, at: u64, known: &mut Known) -> Flow {
     }
     let upper = |shift: u32| at.wrapping_add_signed(signed(word >> 5, 20) << shift);
     match word >> 25 {
-        0b000_1100 => known.set_address(rd, Some(upper(2))),
-        0b000_1101 => known.set_address(rd, Some(upper(12) & !0xfff)),
-        0b000_1110 => known.set_address(rd, Some(upper(12))),
-        0b000_1111 => known.set_address(rd, Some(upper(18))),
+        0b000_1100 => contents.set_address(rd, Some(upper(2))),
+        0b000_1101 => contents.set_address(rd, Some(upper(12) & !0xfff)),
+        0b000_1110 => contents.set_address(rd, Some(upper(12))),
+        0b000_1111 => contents.set_address(rd, Some(upper(18))),
         _ => match word >> 22 {
             // ADDI.D, LD.D
-            0x0b => known.set_address(rd, known.plus(rj, signed(word >> 10, 12))),
-            0xa3 => known.set_word_at(rd, known.plus(rj, signed(word >> 10, 12))),
-            _ => known.set(rd, None),
+            0x0b => contents.set_address(rd, contents.plus(rj, signed(word >> 10, 12))),
+            0xa3 => contents.set_word_at(rd, contents.plus(rj, signed(word >> 10, 12))),
+            _ => contents.set(rd, None),
         },
     }
     Flow::Next
@@ -183,7 +188,7 @@ const CALLER_SAVED: [u8; 18] = [1, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
 /// Runs an instruction that is not a branch, for its effect on registers and stack slots.
 ///
 /// Source: `LoongArch` Reference Manual, volume 1, "Table of Instruction Encoding".
-fn run(bytes: &[u8], _at: u64, machine: &mut Machine<'_>) {
+fn run(bytes: &[u8], _at: u64, machine: &mut EffectMachine<'_>) {
     let word = effect::padded_word(bytes);
     let (to, base) = ((word & 0x1f) as u8, (word >> 5 & 0x1f) as u8);
     let number = signed(word >> 10, 12);

@@ -21,8 +21,8 @@ pub use address::Arch;
 pub use by_name::{call_target, is_unwound, longest_call, pc_bit, slot_of_call, sp_bit};
 
 pub(crate) use descriptor::ArchDescriptor;
-pub(crate) use effect::{Base, JumpTable, State, Sum, Value, Words};
-pub use flow::{Flow, FlowDecoder, FlowStep, Passed};
+pub(crate) use effect::{Base, JumpTable, MemoryWords, PathState, Sum, SymbolicValue};
+pub use flow::{Flow, FlowDecoder, FlowStep, SkippedRun};
 
 /// A supported processor.
 pub(crate) type Processor = &'static ArchDescriptor;

@@ -6,5 +6,5 @@ mod rules;
 mod stack_cache;
 
 pub(crate) use mapping_cache::{CachedMapping, MappingCache};
-pub(crate) use rules::{KnownRules, RuleCache, RuleKey};
+pub(crate) use rules::{LocalRules, RuleCache, RuleKey};
 pub(crate) use stack_cache::{Followed, StackCache, WalkState};

@@ -71,7 +71,7 @@ impl RuleKey {
 
 /// A thread's copy of the distinct rules, by index.
 #[derive(Debug, Default)]
-pub(crate) struct KnownRules(Vec<Rule>);
+pub(crate) struct LocalRules(Vec<Rule>);
 
 /// The distinct rules.
 #[derive(Debug, Default)]
@@ -105,13 +105,13 @@ impl RuleCache {
 
     /// Returns the rule of a key, if it is cached.
     #[inline]
-    pub(crate) fn get(&self, key: RuleKey, known: &mut KnownRules) -> Option<Rule> {
+    pub(crate) fn get(&self, key: RuleKey, local: &mut LocalRules) -> Option<Rule> {
         for (level, bits) in self.levels.iter().zip(LEVELS) {
             for entry in &level.get()?.get(key.bucket(bits))?.0 {
                 // Pairs with the release in `insert`: a thread that reads the entry also sees its rule.
                 let entry = entry.load(Ordering::Acquire);
                 if (entry ^ key.tag()) >> RULE_BITS == 0 && entry != 0 {
-                    return self.rule(entry, known);
+                    return self.rule(entry, local);
                 }
                 if entry == 0 {
                     return None;
@@ -122,19 +122,19 @@ impl RuleCache {
     }
 
     #[inline]
-    fn rule(&self, entry: u64, known: &mut KnownRules) -> Option<Rule> {
+    fn rule(&self, entry: u64, local: &mut LocalRules) -> Option<Rule> {
         let index = (entry & ((1 << RULE_BITS) - 1)) as usize - 1;
-        if index >= known.0.len() {
-            self.learn(known);
+        if index >= local.0.len() {
+            self.learn(local);
         }
-        known.0.get(index).copied()
+        local.0.get(index).copied()
     }
 
     /// Updates a thread's copy.
     #[cold]
-    fn learn(&self, known: &mut KnownRules) {
+    fn learn(&self, local: &mut LocalRules) {
         let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
-        known.0.extend_from_slice(rules.all.get(known.0.len()..).unwrap_or_default());
+        local.0.extend_from_slice(rules.all.get(local.0.len()..).unwrap_or_default());
     }
 
     /// Adds a rule. If another thread adds it at the same time, it may be stored twice, which is harmless: both are
@@ -159,11 +159,11 @@ impl RuleCache {
 
     /// Returns the index of a rule; `None` if there are more than an entry can distinguish.
     fn index(&self, rule: Rule) -> Option<u32> {
-        let known = self.rules.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(&index) = known.indexes.get(&rule) {
+        let existing = self.rules.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&index) = existing.indexes.get(&rule) {
             return Some(index);
         }
-        drop(known);
+        drop(existing);
         let mut rules = self.rules.write().unwrap_or_else(PoisonError::into_inner);
         let Rules { all, indexes } = &mut *rules;
         if all.len() + 1 >= 1 << RULE_BITS {
@@ -188,20 +188,20 @@ mod tests {
     #[test]
     fn many_rules_are_found_again() {
         let cache = RuleCache::new();
-        let mut known = KnownRules::default();
+        let mut local = LocalRules::default();
         let key = |file, svma| RuleKey::new::<WIDE>(file, Svma(svma)).expect("a small address");
         let rule = |svma: u64| full(svma as u32 % 5_000);
         let n = 200_000;
         for svma in 0..n {
             cache.insert(key(3, svma), rule(svma));
         }
-        let found = (0..n).filter(|&svma| cache.get(key(3, svma), &mut known) == Some(rule(svma)));
+        let found = (0..n).filter(|&svma| cache.get(key(3, svma), &mut local) == Some(rule(svma)));
         assert_eq!(found.count(), 200_000);
-        assert_eq!(known.0.len(), 5_000);
+        assert_eq!(local.0.len(), 5_000);
         // An older copy is updated.
         cache.insert(key(3, n), full(u32::MAX));
-        assert_eq!(cache.get(key(3, n), &mut known), Some(full(u32::MAX)));
-        let others = (0..n).filter(|&svma| cache.get(key(4, svma), &mut known).is_some());
+        assert_eq!(cache.get(key(3, n), &mut local), Some(full(u32::MAX)));
+        let others = (0..n).filter(|&svma| cache.get(key(4, svma), &mut local).is_some());
         assert_eq!(others.count(), 0);
     }
 
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn a_rule_that_finds_no_place_makes_the_cache_full() {
         let cache = RuleCache::new();
-        let mut known = KnownRules::default();
+        let mut local = LocalRules::default();
         // Keys of the same bucket in every level.
         let bucket = RuleKey::new::<WIDE>(1, Svma(0)).expect("within").bucket(LEVELS[2]);
         let mut colliding = (0..)
@@ -227,22 +227,22 @@ mod tests {
         let other = colliding.next().expect("there are more");
         cache.insert(other, full(7));
         assert!(cache.is_full());
-        assert_eq!(cache.get(other, &mut known), None);
-        assert!(held.iter().all(|&key| cache.get(key, &mut known) == Some(full(7))));
+        assert_eq!(cache.get(other, &mut local), None);
+        assert!(held.iter().all(|&key| cache.get(key, &mut local) == Some(full(7))));
     }
 
     /// The bucket and the entry together identify the key.
     #[test]
     fn no_two_keys_are_one() {
         let cache = RuleCache::new();
-        let mut known = KnownRules::default();
+        let mut local = LocalRules::default();
         for bit in 0..56 {
             let image = (1_u64 << bit >> ADDRESS_BITS) as u32;
             let svma = Svma((1 << bit) & ((1 << ADDRESS_BITS) - 1));
             let key = RuleKey::new::<WIDE>(image, svma).expect("within");
-            assert_eq!(cache.get(key, &mut known), None);
+            assert_eq!(cache.get(key, &mut local), None);
             cache.insert(key, full(bit));
-            assert_eq!(cache.get(key, &mut known), Some(full(bit)));
+            assert_eq!(cache.get(key, &mut local), Some(full(bit)));
         }
     }
 }

@@ -9,7 +9,7 @@ use address::{Avma, ModuleId};
 use profile::{EndReason, FoundBy};
 
 use crate::arch::{NARROW, Processor};
-use crate::frame::{AddressKind, Evidence, Frame};
+use crate::frame::{AddressKind, Frame, StepEvidence};
 use crate::rule::{FrameExtent, SimpleRule, SlotsRead, slot_at};
 use crate::state::{Registers, Saved, WalkContext};
 
@@ -36,15 +36,15 @@ pub(crate) struct StackCache {
     /// Version of the space that the steps belong to, with the word size in the lowest bit.
     version: u64,
     /// Steps of the previous walk, outermost first.
-    known: Vec<CachedStep>,
-    /// Number of `known` steps that the walk has not passed yet.
+    previous: Vec<CachedStep>,
+    /// Number of `previous` steps that the walk has not passed yet.
     left: usize,
     /// Steps of this walk that can be followed, innermost first.
-    made: Vec<CachedStep>,
-    /// True if the steps of this walk have been moved to `known`.
+    current: Vec<CachedStep>,
+    /// True if the steps of this walk have been moved to `previous`.
     ended: bool,
     /// True if the steps of this walk are stored; those of the first walk in a space may be useless.
-    is_kept: bool,
+    is_stored: bool,
 }
 
 /// The result of following the previous stack.
@@ -62,20 +62,20 @@ pub(crate) struct WalkState<'w, 'm> {
     pub(crate) registers: &'w mut Registers,
     pub(crate) frames: &'w mut Vec<Frame>,
     /// Maximum number of frames to add.
-    pub(crate) room: usize,
+    pub(crate) capacity: usize,
 }
 
 impl StackCache {
     /// Begins a walk in a version of a space. Steps with another word size are discarded.
     pub(crate) fn begin(&mut self, version: u64, arch: Processor) {
         let version = version << 1 | u64::from(arch.word == NARROW);
-        self.is_kept = self.version == version;
-        if !self.is_kept {
+        self.is_stored = self.version == version;
+        if !self.is_stored {
             self.version = version;
-            self.known.clear();
+            self.previous.clear();
         }
-        self.left = self.known.len();
-        self.made.clear();
+        self.left = self.previous.len();
+        self.current.clear();
         self.ended = false;
     }
 
@@ -83,7 +83,7 @@ impl StackCache {
     /// first.
     #[inline]
     pub(crate) fn return_addresses(&self, sp: u64) -> impl Iterator<Item = usize> {
-        self.known.iter().rev().map(move |step| {
+        self.previous.iter().rev().map(move |step| {
             // The return address is the last word of the frame.
             let offset = step.cfa().wrapping_sub(sp.wrapping_add(8));
             usize::try_from(offset).unwrap_or(usize::MAX)
@@ -94,35 +94,36 @@ impl StackCache {
     fn end_on(&mut self, n_outer: usize) {
         self.ended = true;
         if n_outer == 0 {
-            self.made.reverse();
-            std::mem::swap(&mut self.known, &mut self.made);
+            self.current.reverse();
+            std::mem::swap(&mut self.previous, &mut self.current);
         } else {
-            self.known.truncate(n_outer);
-            self.known.extend(self.made.iter().rev());
+            self.previous.truncate(n_outer);
+            self.previous.extend(self.current.iter().rev());
         }
     }
 
     /// Returns true if the outermost known step is that of a frame without a caller.
     pub(crate) fn ends_outermost(&self) -> bool {
-        self.known.first().is_some_and(|step| step.rule.is_none())
+        self.previous.first().is_some_and(|step| step.rule.is_none())
     }
 
     /// Ends the walk.
     pub(crate) fn end(&mut self) {
-        if !self.ended && self.is_kept {
+        if !self.ended && self.is_stored {
             self.end_on(0);
         }
     }
 
     /// Stores a step from a frame that is not a leaf, unless its frame is too large. The registers are the caller's.
     #[inline]
-    pub(crate) fn remember(&mut self, frame: &Frame, evidence: &Evidence) {
+    pub(crate) fn remember(&mut self, frame: &Frame, evidence: &StepEvidence) {
         match evidence {
-            Evidence::Simple(rule, read) => {
+            StepEvidence::Simple(rule, read) => {
                 self.remember_simple(frame, rule, read);
             }
-            Evidence::Outermost => {
-                self.made.extend(frame.module.map(|module| CachedStep::outermost(frame, module)));
+            StepEvidence::Outermost => {
+                self.current
+                    .extend(frame.module.map(|module| CachedStep::outermost(frame, module)));
             }
         }
     }
@@ -134,7 +135,7 @@ impl StackCache {
         let (Some(module), Ok(size)) = (frame.module, size) else { return };
         let (rule, return_address) = (Some(*rule), read.return_address);
         let outermost = CachedStep::outermost(frame, module);
-        self.made.push(CachedStep { rule, return_address, size, ..outermost });
+        self.current.push(CachedStep { rule, return_address, size, ..outermost });
     }
 
     /// Follows the previous walk from a frame that is not a leaf, while its steps hold, and adds the passed frames.
@@ -148,60 +149,60 @@ impl StackCache {
     ) -> Option<Followed> {
         let sp = walk.registers.sp(walk.context.arch);
         loop {
-            let next = self.known.get(self.left.checked_sub(1)?)?;
+            let next = self.previous.get(self.left.checked_sub(1)?)?;
             if next.sp >= sp {
                 let is_there = next.sp == sp && next.lookup() == lookup;
-                return if is_there { self.follow_on::<WORD>(found_by, walk) } else { None };
+                return if is_there { self.follow_steps::<WORD>(found_by, walk) } else { None };
             }
             self.left -= 1;
         }
     }
 
-    fn follow_on<const WORD: u64>(
+    fn follow_steps<const WORD: u64>(
         &mut self,
         mut found_by: FoundBy,
         walk: &mut WalkState<'_, '_>,
     ) -> Option<Followed> {
         let context = walk.context;
         let (memory, arch) = (&context.memory, context.arch);
-        let known = self.known.get(..self.left)?;
-        let (mut lookup, mut sp) = (known.last()?.lookup(), known.last()?.sp);
+        let previous = self.previous.get(..self.left)?;
+        let (mut lookup, mut sp) = (previous.last()?.lookup(), previous.last()?.sp);
         // Slot that the last of these steps wrote the frame pointer to.
         let mut fp_slot = None;
-        let mut left = known.len();
-        for step in known.iter().rev() {
+        let mut left = previous.len();
+        for step in previous.iter().rev() {
             let is_next = step.lookup() == lookup && step.sp == sp;
             if !is_next || !step.holds::<WORD>(fp_slot, walk.registers, context) {
                 break;
             }
-            if known.len() - left == walk.room {
+            if previous.len() - left == walk.capacity {
                 return Some(Followed::End(EndReason::MaxFrames));
             }
             let mut frame = step.frame(found_by);
             if let Some(rule) = &step.rule {
-                frame.saved = rule.values::<WORD>(memory, step.place());
-                fp_slot = rule.slot_of::<WORD>(arch.fp_slot, step.place()).or(fp_slot);
+                frame.saved = rule.values::<WORD>(memory, step.extent());
+                fp_slot = rule.slot_of::<WORD>(arch.fp_slot, step.extent()).or(fp_slot);
             }
             walk.frames.push(frame);
             left -= 1;
             found_by = FoundBy::Cfi;
             let pc = arch.strip(step.return_address);
             if pc == 0 {
-                let n_outer = known.len();
+                let n_outer = previous.len();
                 self.end_on(n_outer);
                 return Some(Followed::End(EndReason::Root));
             }
             (lookup, sp) = (Avma(pc).sub(1), step.cfa());
         }
-        let followed = known.get(left..)?;
+        let followed = previous.get(left..)?;
         let last = followed.first()?;
         for step in followed.iter().rev() {
             if let Some(rule) = &step.rule {
-                rule.restore_saved::<WORD>(walk.registers, arch, step.place());
+                rule.restore_saved::<WORD>(walk.registers, arch, step.extent());
             }
         }
         walk.registers.go_to(arch, last.cfa(), last.return_address);
-        self.made.extend(followed.iter().rev());
+        self.current.extend(followed.iter().rev());
         self.left = left;
         Some(Followed::To(lookup))
     }
@@ -227,7 +228,7 @@ impl CachedStep {
 
     /// Extent of the frame on the stack.
     #[inline]
-    const fn place(&self) -> FrameExtent {
+    const fn extent(&self) -> FrameExtent {
         FrameExtent { sp: self.sp, cfa: self.cfa() }
     }
 

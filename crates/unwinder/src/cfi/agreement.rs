@@ -10,7 +10,7 @@ use image_store::{ImageStore, LoadedImage};
 use module_map::{FileIdentity, MapEvent, Timeline};
 
 use crate::cfi::fde::endian_of;
-use crate::cfi::{CfiScratch, Compiled, UnwindInfo};
+use crate::cfi::{CfiScratch, CompiledRow, UnwindInfo};
 
 fn opened(path: &Path, images: &ImageStore) -> Arc<LoadedImage> {
     let mut timeline = Timeline::new();
@@ -42,7 +42,7 @@ fn agreement(path: &Path) -> (usize, usize) {
     let frame = EhFrame::new(&bytes, endian_of(image));
     let mut entries = frame.entries(info.sections.bases());
     let mut scratch = CfiScratch::new();
-    let (mut asked, mut given) = (0, 0);
+    let (mut queried, mut given) = (0, 0);
     while let Ok(Some(entry)) = entries.next() {
         let gimli::CieOrFde::Fde(partial) = entry else { continue };
         let Ok(fde) =
@@ -52,21 +52,21 @@ fn agreement(path: &Path) -> (usize, usize) {
         };
         let last = fde.end_address().saturating_sub(1);
         for svma in (fde.initial_address()..last).step_by(3).take(40).chain([last]).map(Svma) {
-            asked += 1;
+            queried += 1;
             let Some(fast) = info.sections.fast_rule(svma, arch, &mut scratch.last_cie) else {
                 continue;
             };
             given += 1;
             let found = info.sections.find(svma, &images).expect("covered").expect("not damaged");
             match info.compile(&found, svma, arch, &mut scratch.context) {
-                Compiled::Rule(rule) => {
+                CompiledRow::Rule(rule) => {
                     assert_eq!(fast.rule, rule, "{} at {svma}", path.display())
                 }
-                Compiled::Full(row, ..) => panic!("{} at {svma}: {row:?}", path.display()),
+                CompiledRow::Full(row, ..) => panic!("{} at {svma}: {row:?}", path.display()),
             }
         }
     }
-    (asked, given)
+    (queried, given)
 }
 
 #[test]
@@ -81,8 +81,8 @@ fn both_ways_give_the_same_rules() {
         ("libm.so.6", 28_635, 28_600),
     ];
     let found = expected.map(|(name, ..)| {
-        let (asked, given) = agreement(&lib.join(name));
-        (name, asked, given)
+        let (queried, given) = agreement(&lib.join(name));
+        (name, queried, given)
     });
     assert_eq!(found, expected);
 }

@@ -46,9 +46,9 @@ fn call_of_entry(image: &Image) -> Option<Svma> {
         match instruction.flow_control() {
             FlowControl::Next => {}
             FlowControl::Call | FlowControl::IndirectCall => {
-                let behind = instruction.next_ip();
+                let after = instruction.next_ip();
                 let is_last = decoder.can_decode() && decoder.decode().mnemonic() == Mnemonic::Hlt;
-                return is_last.then_some(Svma(behind.wrapping_sub(1)));
+                return is_last.then_some(Svma(after.wrapping_sub(1)));
             }
             _ => return None,
         }

@@ -11,32 +11,32 @@ use address::Svma;
 
 use crate::arch::{N_SLOTS, Processor};
 use crate::cfi::fast::LastCie;
-use crate::cfi::fde::{Bytes, Fde};
+use crate::cfi::fde::{CfiBytes, Fde};
 use crate::rule::{Cfa, FullRow, Recovery, Rule, SectionBytes, SimpleRule};
 
 /// Storage for the rows of one description while its program runs. Hand-written code nests remember and restore deeper
 /// than gimli's default of four.
 #[derive(Debug)]
-pub(crate) struct Storage;
+pub(crate) struct RowStorage;
 
-impl UnwindContextStorage<usize> for Storage {
+impl UnwindContextStorage<usize> for RowStorage {
     type Rules = [(gimli::Register, RegisterRule<usize>); 64];
     type Stack = Box<[UnwindTableRow<usize, Self>; 16]>;
 }
 
 /// gimli's scratch memory.
-pub(crate) type Context = UnwindContext<usize, Storage>;
+pub(crate) type CfiContext = UnwindContext<usize, RowStorage>;
 
 /// Reusable memory of a thread that reads call frame information.
 #[derive(Debug)]
 pub struct CfiScratch {
-    pub(crate) context: Context,
+    pub(crate) context: CfiContext,
     pub(crate) last_cie: LastCie,
 }
 
 impl CfiScratch {
     pub(crate) fn new() -> Self {
-        Self { context: Context::new_in(), last_cie: LastCie::default() }
+        Self { context: CfiContext::new_in(), last_cie: LastCie::default() }
     }
 }
 
@@ -47,7 +47,7 @@ impl Default for CfiScratch {
 }
 
 /// The result for an address's row.
-pub(crate) enum Compiled {
+pub(crate) enum CompiledRow {
     Rule(Rule),
     /// A row that is not a simple rule; the flag is true for a signal frame.
     Full(Arc<FullRow>, RowKey, bool),
@@ -70,7 +70,7 @@ pub(crate) struct RowSource {
 }
 
 /// A queried address, and the reader's state for its description.
-pub(crate) struct RowPlace<'s, S> {
+pub(crate) struct RowQuery<'s, S> {
     /// The section of the description.
     pub(crate) section: &'s S,
     pub(crate) bases: &'s BaseAddresses,
@@ -79,13 +79,13 @@ pub(crate) struct RowPlace<'s, S> {
 }
 
 /// Compiles a row; `None` if it is damaged.
-pub(crate) fn compile_row<'a, S: UnwindSection<Bytes<'a>>>(
-    row: &UnwindTableRow<usize, Storage>,
+pub(crate) fn compile_row<'a, S: UnwindSection<CfiBytes<'a>>>(
+    row: &UnwindTableRow<usize, RowStorage>,
     fde: &Fde<'a>,
     section: &S,
     arch: Processor,
     source: &RowSource,
-) -> Option<Compiled> {
+) -> Option<CompiledRow> {
     let signal = fde.is_signal_trampoline();
     let column = fde.cie().return_address_register();
     let return_address = arch.register(column.0)?;
@@ -99,12 +99,12 @@ pub(crate) fn compile_row<'a, S: UnwindSection<Bytes<'a>>>(
         _ => false,
     };
     if undefined {
-        return Some(Compiled::Rule(Rule::Outermost));
+        return Some(CompiledRow::Rule(Rule::Outermost));
     }
     if return_address == arch.return_address
         && let Some(rule) = simple_rule(row, arch, signal)
     {
-        return Some(Compiled::Rule(Rule::Simple(rule)));
+        return Some(CompiledRow::Rule(Rule::Simple(rule)));
     }
     let key = RowKey {
         file: source.file,
@@ -113,12 +113,12 @@ pub(crate) fn compile_row<'a, S: UnwindSection<Bytes<'a>>>(
         start: row.start_address(),
     };
     full_row(row, arch, source, return_address)
-        .map(|row| Compiled::Full(Arc::new(row), key, signal))
+        .map(|row| CompiledRow::Full(Arc::new(row), key, signal))
 }
 
 /// Returns the simple rule of a row, if there is one.
 fn simple_rule(
-    row: &UnwindTableRow<usize, Storage>,
+    row: &UnwindTableRow<usize, RowStorage>,
     arch: Processor,
     signal: bool,
 ) -> Option<SimpleRule> {
@@ -153,7 +153,7 @@ fn simple_rule(
 }
 
 fn full_row(
-    row: &UnwindTableRow<usize, Storage>,
+    row: &UnwindTableRow<usize, RowStorage>,
     arch: Processor,
     source: &RowSource,
     return_address: u8,

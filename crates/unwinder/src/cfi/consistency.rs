@@ -8,7 +8,7 @@ use image_store::{Image, Section};
 
 use crate::arch::Processor;
 use crate::cfi::compile::CfiScratch;
-use crate::cfi::fde::{Bytes, Fde, fde_at};
+use crate::cfi::fde::{CfiBytes, Fde, fde_at};
 use crate::cfi::sections::CfiSections;
 
 /// Number of descriptions to check, at equal distances in the table.
@@ -136,7 +136,7 @@ struct Push {
 /// after it. `None` if the description states nothing that the instruction can confirm.
 fn push_of<'a>(
     fde: &Fde<'a>,
-    section: &EhFrame<Bytes<'a>>,
+    section: &EhFrame<CfiBytes<'a>>,
     sections: &CfiSections,
     arch: Processor,
     scratch: &mut CfiScratch,

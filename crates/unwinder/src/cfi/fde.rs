@@ -4,10 +4,10 @@ use gimli::{BaseAddresses, EndianSlice, Reader as _, RunTimeEndian, UnwindOffset
 use image_store::Image;
 
 /// Bytes of a section.
-pub(crate) type Bytes<'a> = EndianSlice<'a, RunTimeEndian>;
+pub(crate) type CfiBytes<'a> = EndianSlice<'a, RunTimeEndian>;
 
 /// A frame description entry.
-pub(crate) type Fde<'a> = gimli::FrameDescriptionEntry<Bytes<'a>>;
+pub(crate) type Fde<'a> = gimli::FrameDescriptionEntry<CfiBytes<'a>>;
 
 /// Returns the byte order of a file.
 pub(crate) fn endian_of(image: &Image) -> RunTimeEndian {
@@ -21,7 +21,7 @@ pub(crate) fn fde_at<'a, S>(
     offset: usize,
 ) -> Result<Fde<'a>, gimli::Error>
 where
-    S: UnwindSection<Bytes<'a>>,
+    S: UnwindSection<CfiBytes<'a>>,
     S::Offset: From<usize>,
 {
     section.fde_from_offset(

@@ -7,7 +7,7 @@ use address::Svma;
 use gimli::{BaseAddresses, Reader as _, UnwindSection, constants as dw};
 
 use crate::cfi::entries::{entries, word};
-use crate::cfi::fde::{Bytes, fde_at};
+use crate::cfi::fde::{CfiBytes, fde_at};
 
 /// The binary search table of `.eh_frame_hdr` in its usual encoding: pairs of signed 32-bit offsets from the section.
 ///
@@ -107,7 +107,7 @@ impl FdeIndex {
     /// middle. Damaged entries are skipped.
     pub(crate) fn new<'a, S>(section: &S, bases: &BaseAddresses) -> Self
     where
-        S: UnwindSection<Bytes<'a>>,
+        S: UnwindSection<CfiBytes<'a>>,
         S::Offset: From<usize>,
     {
         let bytes = section.section().slice();

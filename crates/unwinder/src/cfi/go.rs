@@ -112,7 +112,7 @@ impl GoRules {
     pub(crate) fn is_of_goroutine(&self, image: &Image, svma: Svma) -> bool {
         let returned_to = |table: &GoTable| {
             let (function, _) = table.functions(image).returned_to(svma.0)?;
-            Some(is_beside_runtime(function.name()?))
+            Some(is_outside_runtime(function.name()?))
         };
         self.table(image).and_then(returned_to).unwrap_or(false)
     }
@@ -133,7 +133,7 @@ impl GoRules {
 
     /// Returns the distance from the stack pointer to the return address, in bytes.
     fn frame_size(&self, function: &GoFunction<'_>, svma: Svma) -> Option<i32> {
-        let place = svma.since(Svma(function.start));
+        let offset = svma.since(Svma(function.start));
         for (step, piece) in function.values(GoValueKind::FrameSize).enumerate() {
             if step >= FREE_STEPS
                 && let Err(exhausted) = self.steps.take(1)
@@ -141,7 +141,7 @@ impl GoRules {
                 self.exhausted.get_or_init(|| exhausted);
                 return None;
             }
-            if place < piece.end {
+            if offset < piece.end {
                 return Some(piece.value)
                     .filter(|&size| (0..LARGEST).contains(&size) && size % WORD == 0);
             }
@@ -151,7 +151,7 @@ impl GoRules {
 }
 
 /// Returns true if a function's package is not part of Go's runtime.
-fn is_beside_runtime(name: &[u8]) -> bool {
+fn is_outside_runtime(name: &[u8]) -> bool {
     const OF_RUNTIME: [&[u8]; 7] =
         [b"runtime", b"internal", b"type", b"go", b"syscall", b"sync", b"reflect"];
     let end = name.iter().position(|byte| !byte.is_ascii_alphanumeric());
@@ -220,7 +220,7 @@ mod tests {
             b"crosscall2",
             b"",
         ];
-        assert!(of_goroutines.into_iter().all(is_beside_runtime));
-        assert!(!of_all.into_iter().any(is_beside_runtime));
+        assert!(of_goroutines.into_iter().all(is_outside_runtime));
+        assert!(!of_all.into_iter().any(is_outside_runtime));
     }
 }

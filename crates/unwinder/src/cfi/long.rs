@@ -13,9 +13,9 @@ use budget::{Budget, Exhausted, Limit, Resource, SharedAllowance};
 use gimli::{Reader as _, UnwindSection};
 use hashbrown::HashMap;
 
-use crate::cfi::compile::{Compiled, Context, RowKey, RowPlace, RowSource, compile_row};
+use crate::cfi::compile::{CfiContext, CompiledRow, RowKey, RowQuery, RowSource, compile_row};
 use crate::cfi::entries::entries;
-use crate::cfi::fde::{Bytes, Fde};
+use crate::cfi::fde::{CfiBytes, Fde};
 use crate::rule::{FullRow, Rule};
 
 /// Maximum size of a short description, in bytes. In large programs, one in a thousand is long.
@@ -32,10 +32,10 @@ const FULL_BYTES: Limit = Limit { base: 16 << 10, per_byte: 16, most: u64::MAX }
 
 /// The rows of a long description within its limits, in order of address.
 #[derive(Debug)]
-struct RowTable(Vec<KnownRow>);
+struct RowTable(Vec<CachedRow>);
 
 #[derive(Debug)]
-struct KnownRow {
+struct CachedRow {
     start: u64,
     end: u64,
     found: FoundRow,
@@ -48,13 +48,13 @@ enum FoundRow {
 }
 
 /// Offset of each long description in a section, and the total bytes of long ones up to its end. Ascending.
-type LongOnes = Arc<Vec<(usize, u64)>>;
+type LongOffsets = Arc<Vec<(usize, u64)>>;
 
 /// The long descriptions of a file, and the budget for its call frame information.
 #[derive(Debug)]
 pub(crate) struct LongDescriptions {
     /// By the address of the section in memory.
-    long_ones: RwLock<HashMap<usize, LongOnes>>,
+    long_offsets: RwLock<HashMap<usize, LongOffsets>>,
     /// By section and offset in it.
     tables: RwLock<HashMap<(usize, usize), Arc<RowTable>>>,
     instructions: u64,
@@ -67,7 +67,7 @@ impl LongDescriptions {
     /// Creates the state for a file of `file_bytes` bytes.
     pub(crate) fn new(budget: &Budget, file_bytes: u64) -> Self {
         Self {
-            long_ones: RwLock::default(),
+            long_offsets: RwLock::default(),
             tables: RwLock::default(),
             instructions: budget.limit(Resource::FrameInstructions).of(file_bytes),
             row_bytes: budget.shared_allowance(Resource::RuleBytes, file_bytes),
@@ -81,27 +81,27 @@ impl LongDescriptions {
     }
 
     /// Returns true if a row of `bytes` bytes may be stored. Other rows are made again for each frame.
-    pub(crate) fn may_keep(&self, bytes: u64) -> bool {
+    pub(crate) fn may_store(&self, bytes: u64) -> bool {
         self.row_bytes.take(bytes).is_ok()
     }
 
     /// Returns the result for an address's row of a description. `run` executes its instructions for that address
     /// alone.
-    pub(crate) fn compile<'a, S: UnwindSection<Bytes<'a>>>(
+    pub(crate) fn compile<'a, S: UnwindSection<CfiBytes<'a>>>(
         &self,
         fde: &Fde<'a>,
-        place: &RowPlace<'_, S>,
-        context: &mut Context,
+        query: &RowQuery<'_, S>,
+        context: &mut CfiContext,
         source: &RowSource,
-        run: impl FnOnce(&mut Context) -> Option<Compiled>,
-    ) -> Option<Compiled> {
+        run: impl FnOnce(&mut CfiContext) -> Option<CompiledRow>,
+    ) -> Option<CompiledRow> {
         if fde.cie().entry_len() > LONGEST_COMMON {
             return self.too_much(Resource::FrameInstructions, self.instructions);
         }
         if fde.entry_len() <= LONG {
             return run(context);
         }
-        let bytes = place.section.section();
+        let bytes = query.section.section();
         let key = (bytes.slice().as_ptr() as usize, fde.offset());
         let known = self.tables.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
         let table = match known {
@@ -112,14 +112,14 @@ impl LongDescriptions {
                     return self.too_much(Resource::FrameInstructions, self.instructions);
                 }
                 // Two threads may do this at once, with equal results.
-                let table = self.table(fde, place, context, source)?;
+                let table = self.table(fde, query, context, source)?;
                 let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
                 tables.entry(key).or_insert_with(|| Arc::new(table)).clone()
             }
         };
-        Some(match &table.find(place.svma)?.found {
-            FoundRow::Rule(rule) => Compiled::Rule(*rule),
-            FoundRow::Full(row, key, signal) => Compiled::Full(Arc::clone(row), *key, *signal),
+        Some(match &table.find(query.svma)?.found {
+            FoundRow::Rule(rule) => CompiledRow::Rule(*rule),
+            FoundRow::Full(row, key, signal) => CompiledRow::Full(Arc::clone(row), *key, *signal),
         })
     }
 
@@ -131,10 +131,10 @@ impl LongDescriptions {
 
     /// Returns true if the entry at an offset is one of the section's long descriptions, and their total bytes up to
     /// its end are within the limit.
-    fn may_run(&self, place: usize, offset: usize, section: &[u8], is_little: bool) -> bool {
+    fn may_run(&self, address: usize, offset: usize, section: &[u8], is_little: bool) -> bool {
         let known =
-            self.long_ones.read().unwrap_or_else(PoisonError::into_inner).get(&place).cloned();
-        let long_ones = known.unwrap_or_else(|| {
+            self.long_offsets.read().unwrap_or_else(PoisonError::into_inner).get(&address).cloned();
+        let long_offsets = known.unwrap_or_else(|| {
             let long = entries(section, is_little).filter(|&(_, size)| size > LONG);
             let mut bytes = 0;
             let add = |(offset, size): (usize, usize)| {
@@ -142,24 +142,24 @@ impl LongDescriptions {
                 (offset, bytes)
             };
             let all = Arc::new(long.map(add).collect());
-            let mut sections = self.long_ones.write().unwrap_or_else(PoisonError::into_inner);
-            sections.entry(place).or_insert(all).clone()
+            let mut sections = self.long_offsets.write().unwrap_or_else(PoisonError::into_inner);
+            sections.entry(address).or_insert(all).clone()
         });
-        let found = long_ones.binary_search_by_key(&offset, |&(offset, _)| offset).ok();
-        let bytes = found.and_then(|at| long_ones.get(at)).map(|&(_, bytes)| bytes);
+        let found = long_offsets.binary_search_by_key(&offset, |&(offset, _)| offset).ok();
+        let bytes = found.and_then(|at| long_offsets.get(at)).map(|&(_, bytes)| bytes);
         bytes.is_some_and(|bytes| bytes <= self.instructions)
     }
 
     /// Computes the rows of a description, up to damage or a limit.
-    fn table<'a, S: UnwindSection<Bytes<'a>>>(
+    fn table<'a, S: UnwindSection<CfiBytes<'a>>>(
         &self,
         fde: &Fde<'a>,
-        place: &RowPlace<'_, S>,
-        context: &mut Context,
+        query: &RowQuery<'_, S>,
+        context: &mut CfiContext,
         source: &RowSource,
     ) -> Option<RowTable> {
-        let RowPlace { section, bases, arch, .. } = *place;
-        let mut rows: Vec<KnownRow> = Vec::new();
+        let RowQuery { section, bases, arch, .. } = *query;
+        let mut rows: Vec<CachedRow> = Vec::new();
         let mut table = fde.rows(section, bases, context).ok()?;
         let full_limit = FULL_BYTES.of(fde.entry_len() as u64);
         let mut full_bytes = 0;
@@ -171,8 +171,8 @@ impl LongDescriptions {
                 break;
             }
             let found = match compile_row(row, fde, section, arch, source) {
-                Some(Compiled::Rule(rule)) => FoundRow::Rule(rule),
-                Some(Compiled::Full(row, key, signal)) => {
+                Some(CompiledRow::Rule(rule)) => FoundRow::Rule(rule),
+                Some(CompiledRow::Full(row, key, signal)) => {
                     full_bytes += row.heap_bytes();
                     if full_bytes > full_limit {
                         self.too_much::<()>(Resource::RuleBytes, full_limit);
@@ -184,12 +184,12 @@ impl LongDescriptions {
             };
             match (rows.last_mut(), &found) {
                 (
-                    Some(KnownRow { end: last, found: FoundRow::Rule(before), .. }),
+                    Some(CachedRow { end: last, found: FoundRow::Rule(before), .. }),
                     FoundRow::Rule(rule),
                 ) if *last == start && before == rule => {
                     *last = end;
                 }
-                _ if start < end => rows.push(KnownRow { start, end, found }),
+                _ if start < end => rows.push(CachedRow { start, end, found }),
                 _ => {}
             }
         }
@@ -198,7 +198,7 @@ impl LongDescriptions {
 }
 
 impl RowTable {
-    fn find(&self, svma: Svma) -> Option<&KnownRow> {
+    fn find(&self, svma: Svma) -> Option<&CachedRow> {
         let after = self.0.partition_point(|row| row.start <= svma.0);
         self.0.get(after.checked_sub(1)?).filter(|row| svma.0 < row.end)
     }

@@ -19,7 +19,7 @@ mod signed;
 mod unwind_info;
 
 pub use compile::CfiScratch;
-pub(crate) use compile::{Compiled, RowKey, signal_row};
+pub(crate) use compile::{CompiledRow, RowKey, signal_row};
 pub use function_starts::FunctionStarts;
 pub(crate) use sections::FoundFde;
 pub(crate) use unwind_info::UnwindInfo;

@@ -13,7 +13,7 @@ use crate::arch::{Arch, Processor, processor};
 use crate::cfi::compile::RowSource;
 use crate::cfi::entries::entries;
 use crate::cfi::fast::{FastCfi, FastRule, LastCie};
-use crate::cfi::fde::{Bytes, Fde, endian_of, fde_at};
+use crate::cfi::fde::{CfiBytes, Fde, endian_of, fde_at};
 use crate::cfi::fde_index::{FdeIndex, HeaderTable};
 use crate::cfi::signed::translated;
 use crate::rule::SectionBytes;
@@ -45,8 +45,8 @@ struct OwnedDebugFrame {
 
 /// A description and its section.
 pub(crate) enum FoundFde<'a> {
-    Eh(Fde<'a>, EhFrame<Bytes<'a>>),
-    Debug(Fde<'a>, DebugFrame<Bytes<'a>>, &'a Arc<Vec<u8>>),
+    Eh(Fde<'a>, EhFrame<CfiBytes<'a>>),
+    Debug(Fde<'a>, DebugFrame<CfiBytes<'a>>, &'a Arc<Vec<u8>>),
 }
 
 /// Maximum size in bytes of an `.eh_frame` that is indexed in full if its header does not cover an address.
@@ -103,7 +103,7 @@ impl CfiSections {
     }
 
     /// Returns `.eh_frame`, with the file's address size and vendor.
-    pub(super) fn eh_section(&self) -> Option<EhFrame<Bytes<'_>>> {
+    pub(super) fn eh_section(&self) -> Option<EhFrame<CfiBytes<'_>>> {
         let mut section = EhFrame::new(self.eh_bytes()?, endian_of(self.file.image()));
         section.set_address_size(self.address_size());
         section.set_vendor(self.vendor());
@@ -290,7 +290,7 @@ impl CfiSections {
         Some(OwnedDebugFrame { data, index })
     }
 
-    fn debug_section<'a>(&self, data: &'a [u8]) -> DebugFrame<Bytes<'a>> {
+    fn debug_section<'a>(&self, data: &'a [u8]) -> DebugFrame<CfiBytes<'a>> {
         let mut section = DebugFrame::from(EndianSlice::new(data, endian_of(self.file.image())));
         section.set_address_size(self.address_size());
         section.set_vendor(self.vendor());

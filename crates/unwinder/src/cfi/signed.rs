@@ -27,7 +27,7 @@ const ADDRESS: usize = 8;
 
 /// The facts of a common information entry that locate the instructions of its descriptions.
 #[derive(Clone, Copy)]
-struct Shape {
+struct CieLayout {
     /// Offset of its own instructions in the section.
     instructions: usize,
     /// Size of an encoded address, in bytes.
@@ -37,7 +37,7 @@ struct Shape {
 }
 
 /// A byte reader from an offset on.
-struct Reader<'a> {
+struct SectionReader<'a> {
     bytes: &'a [u8],
     at: usize,
 }
@@ -45,15 +45,15 @@ struct Reader<'a> {
 /// Returns a copy of a little-endian section with instructions that gimli supports; `None` if it supports all of them
 /// in the section itself.
 pub(super) fn translated(section: &[u8], is_eh: bool) -> Option<Vec<u8>> {
-    let mut shapes = HashMap::new();
+    let mut layouts = HashMap::new();
     let mut changed: Option<Vec<u8>> = None;
     for (offset, size) in entries(section, true) {
         let end = offset.saturating_add(size);
         let Some(bytes) = section.get(..end) else { break };
-        let Some((start, pointer)) = instructions(bytes, offset, is_eh, &mut shapes) else {
+        let Some((start, pointer)) = instructions(bytes, offset, is_eh, &mut layouts) else {
             continue;
         };
-        let mut reader = Reader { bytes, at: start };
+        let mut reader = SectionReader { bytes, at: start };
         while let Some(replaced) = reader.instruction(pointer) {
             if let Some(range) = replaced {
                 let copy = changed.get_or_insert_with(|| section.to_vec());
@@ -69,7 +69,7 @@ fn instructions(
     bytes: &[u8],
     offset: usize,
     is_eh: bool,
-    shapes: &mut HashMap<usize, Option<Shape>>,
+    layouts: &mut HashMap<usize, Option<CieLayout>>,
 ) -> Option<(usize, usize)> {
     let is_long = word(bytes, offset, true)? == u32::MAX;
     let id_at = offset + if is_long { 12 } else { 4 };
@@ -82,32 +82,32 @@ fn instructions(
         (false, true) => id_at.checked_sub(id as usize)?,
         (false, false) => id as usize,
     };
-    let known = shapes.get(&common).copied();
-    let shape = match known {
-        Some(shape) => shape?,
+    let known = layouts.get(&common).copied();
+    let layout = match known {
+        Some(layout) => layout?,
         None if is_common => {
-            let shape = shape(bytes, body);
-            shapes.insert(common, shape);
-            shape?
+            let layout = layout(bytes, body);
+            layouts.insert(common, layout);
+            layout?
         }
         // A common entry after its descriptions, which linkers do not write.
         None => return None,
     };
     if is_common {
-        return Some((shape.instructions, shape.pointer));
+        return Some((layout.instructions, layout.pointer));
     }
-    let mut reader = Reader { bytes, at: body };
-    reader.skip(2 * shape.pointer)?;
-    if shape.has_length {
+    let mut reader = SectionReader { bytes, at: body };
+    reader.skip(2 * layout.pointer)?;
+    if layout.has_length {
         let length = reader.uleb()?;
         reader.skip(usize::try_from(length).ok()?)?;
     }
-    Some((reader.at, shape.pointer))
+    Some((reader.at, layout.pointer))
 }
 
 /// Reads a common information entry from its version on.
-fn shape(bytes: &[u8], body: usize) -> Option<Shape> {
-    let mut reader = Reader { bytes, at: body };
+fn layout(bytes: &[u8], body: usize) -> Option<CieLayout> {
+    let mut reader = SectionReader { bytes, at: body };
     let version = reader.byte()?;
     let letters = bytes.get(reader.at..)?.iter().take(LONGEST_AUGMENTATION + 1);
     let length = letters.copied().position(|byte| byte == 0)?;
@@ -124,14 +124,14 @@ fn shape(bytes: &[u8], body: usize) -> Option<Shape> {
     } else {
         reader.uleb().map(drop)?
     }
-    let mut shape = Shape { instructions: 0, pointer: ADDRESS, has_length: false };
+    let mut layout = CieLayout { instructions: 0, pointer: ADDRESS, has_length: false };
     if let Some(letters) = letters.strip_prefix(b"z") {
-        shape.has_length = true;
+        layout.has_length = true;
         let length = usize::try_from(reader.uleb()?).ok()?;
         let end = reader.at.checked_add(length)?;
         for letter in letters {
             match letter {
-                b'R' => shape.pointer = encoded_size(reader.byte()?)?,
+                b'R' => layout.pointer = encoded_size(reader.byte()?)?,
                 b'L' => reader.skip(1)?,
                 b'P' => {
                     let size = encoded_size(reader.byte()?)?;
@@ -142,8 +142,8 @@ fn shape(bytes: &[u8], body: usize) -> Option<Shape> {
         }
         reader.at = end;
     }
-    shape.instructions = reader.at;
-    Some(shape)
+    layout.instructions = reader.at;
+    Some(layout)
 }
 
 /// Returns the size of an encoded address, in bytes; `None` if it varies from address to address.
@@ -156,7 +156,7 @@ fn encoded_size(encoding: u8) -> Option<usize> {
     }
 }
 
-impl Reader<'_> {
+impl SectionReader<'_> {
     fn byte(&mut self) -> Option<u8> {
         let byte = *self.bytes.get(self.at)?;
         self.at += 1;

@@ -10,9 +10,9 @@ use image_store::{ImageStore, LoadedImage};
 use crate::arch::{Arch, CallTarget, Processor};
 use crate::cfi::arm::ArmTable;
 use crate::cfi::beginnings::Beginnings;
-use crate::cfi::compile::{Compiled, Context, RowPlace, RowSource, compile_row};
+use crate::cfi::compile::{CfiContext, CompiledRow, RowQuery, RowSource, compile_row};
 use crate::cfi::consistency::contradiction_in;
-use crate::cfi::fde::{Bytes, Fde};
+use crate::cfi::fde::{CfiBytes, Fde};
 use crate::cfi::function_ranges::FunctionRanges;
 use crate::cfi::go::GoRules;
 use crate::cfi::long::LongDescriptions;
@@ -75,36 +75,36 @@ impl UnwindInfo {
         found: &FoundFde<'_>,
         svma: Svma,
         arch: Processor,
-        context: &mut Context,
-    ) -> Compiled {
+        context: &mut CfiContext,
+    ) -> CompiledRow {
         let bases = self.sections.bases();
         let row = match found {
             FoundFde::Eh(fde, section) => {
-                let place = RowPlace { section, bases, svma, arch };
-                self.row_of(fde, &place, &self.sections.eh_source(), context)
+                let query = RowQuery { section, bases, svma, arch };
+                self.row_of(fde, &query, &self.sections.eh_source(), context)
             }
             FoundFde::Debug(fde, section, data) => {
-                let place = RowPlace { section, bases, svma, arch };
-                self.row_of(fde, &place, &self.sections.debug_source(data), context)
+                let query = RowQuery { section, bases, svma, arch };
+                self.row_of(fde, &query, &self.sections.debug_source(data), context)
             }
         };
-        row.unwrap_or(Compiled::Rule(Rule::Damaged))
+        row.unwrap_or(CompiledRow::Rule(Rule::Damaged))
     }
 
-    fn row_of<'a, S: UnwindSection<Bytes<'a>>>(
+    fn row_of<'a, S: UnwindSection<CfiBytes<'a>>>(
         &self,
         fde: &Fde<'a>,
-        place: &RowPlace<'_, S>,
+        query: &RowQuery<'_, S>,
         source: &RowSource,
-        context: &mut Context,
-    ) -> Option<Compiled> {
-        let RowPlace { section, bases, svma, arch } = *place;
-        let run = |context: &mut Context| {
+        context: &mut CfiContext,
+    ) -> Option<CompiledRow> {
+        let RowQuery { section, bases, svma, arch } = *query;
+        let run = |context: &mut CfiContext| {
             let row = fde.unwind_info_for_address(section, bases, context, svma.0);
             let row = row.inspect_err(|error| self.sections.note_unknown(error)).ok()?;
             compile_row(row, fde, section, arch, source)
         };
-        self.long.compile(fde, place, context, source, run)
+        self.long.compile(fde, query, context, source, run)
     }
 
     /// Returns true if the address is in the code at which a process begins, which has no caller. It is shortly after
@@ -149,7 +149,7 @@ impl UnwindInfo {
     }
 
     /// Returns the rule of an address by the exception table of a 32-bit Arm file.
-    pub(crate) fn arm_rule(&self, svma: Svma) -> Option<Compiled> {
+    pub(crate) fn arm_rule(&self, svma: Svma) -> Option<CompiledRow> {
         self.arm.as_ref()?.rule(self.file(), svma)
     }
 

@@ -12,7 +12,7 @@ use crate::code::allowance::CodeAllowance;
 use crate::code::depth::Depths;
 use crate::code::paths::{Extent, Reach};
 use crate::code::references::References;
-use crate::state::{Memory, WalkContext};
+use crate::state::{SampleMemory, WalkContext};
 
 /// The evidence that a return address belongs to a call of a function.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -37,14 +37,14 @@ impl Called {
 
 /// An address in a file.
 #[derive(Clone, Copy)]
-pub(crate) struct InFile<'a> {
+pub(crate) struct ImageAddress<'a> {
     pub(crate) file: &'a Arc<LoadedImage>,
     pub(crate) svma: Svma,
 }
 
 /// Cached analyses of the files' functions, by the file's serial and an address in it.
 #[derive(Default)]
-pub(crate) struct Functions {
+pub(crate) struct FunctionAnalyses {
     extents: HashMap<(u32, u64), Option<Arc<Extent>>>,
     slots: HashMap<u32, Arc<[(u64, SlotValue)]>>,
     exported: HashMap<u32, Arc<[(u64, Svma)]>>,
@@ -64,14 +64,14 @@ pub(crate) struct Functions {
 const SIGNAL_CODE: usize = 16;
 
 /// Maximum number of entries of each cache; beyond it, the cache is cleared.
-pub(super) const MOST_KEPT: usize = 1 << 14;
+pub(super) const MAX_CACHED: usize = 1 << 14;
 
-impl Functions {
+impl FunctionAnalyses {
     /// Decides whether the call before a return address, an address in the process, can have called the code at `at`.
     pub(crate) fn called(
         &mut self,
         return_address: u64,
-        at: InFile<'_>,
+        at: ImageAddress<'_>,
         context: &WalkContext<'_>,
     ) -> Called {
         let (memory, arch) = (&context.memory, context.arch);
@@ -109,7 +109,7 @@ impl Functions {
         &mut self,
         pc: Avma,
         code: &[u8],
-        at: InFile<'_>,
+        at: ImageAddress<'_>,
         context: &WalkContext<'_>,
     ) -> Called {
         let Some(caller) = locate(pc.sub(1), &context.memory) else { return Called::Perhaps };
@@ -120,7 +120,7 @@ impl Functions {
     }
 
     /// Decides whether code that begins at `target` reaches the code at `at`.
-    pub(super) fn from(&mut self, target: InFile<'_>, at: InFile<'_>) -> Called {
+    pub(super) fn from(&mut self, target: ImageAddress<'_>, at: ImageAddress<'_>) -> Called {
         let Some(extent) = self.extent(target) else { return Called::Perhaps };
         if target.file.serial == at.file.serial {
             let called = Called::of(extent.reaches(at.svma));
@@ -135,7 +135,12 @@ impl Functions {
 
     /// Decides whether the function that a word of a file refers to reaches the code at `at`. Symbols that the loader
     /// resolves are looked up in the file of `at`.
-    pub(super) fn slot(&mut self, file: &Arc<LoadedImage>, slot: u64, at: InFile<'_>) -> Called {
+    pub(super) fn slot(
+        &mut self,
+        file: &Arc<LoadedImage>,
+        slot: u64,
+        at: ImageAddress<'_>,
+    ) -> Called {
         let slots = self.slots(file);
         let known = slots.binary_search_by_key(&slot, |&(known, _)| known).ok();
         let entry = match known.and_then(|index| Some(&slots.get(index)?.1)) {
@@ -149,7 +154,7 @@ impl Functions {
                 None => return Called::Perhaps,
             },
         };
-        match self.extent(InFile { file: at.file, svma: entry }) {
+        match self.extent(ImageAddress { file: at.file, svma: entry }) {
             Some(extent) => match extent.reaches(at.svma) {
                 // It may still reach the code through its tail jumps.
                 Reach::No if !extent.tails.is_empty() => Called::Perhaps,
@@ -159,8 +164,8 @@ impl Functions {
         }
     }
 
-    pub(super) fn extent(&mut self, target: InFile<'_>) -> Option<Arc<Extent>> {
-        if self.extents.len() >= MOST_KEPT {
+    pub(super) fn extent(&mut self, target: ImageAddress<'_>) -> Option<Arc<Extent>> {
+        if self.extents.len() >= MAX_CACHED {
             self.extents.clear();
         }
         let key = (target.file.serial, target.svma.0);
@@ -184,12 +189,12 @@ impl Functions {
     }
 
     /// Returns true if other files can look up the function that begins at an address by its name.
-    pub(super) fn is_exported(&mut self, function: InFile<'_>) -> bool {
+    pub(super) fn is_exported(&mut self, function: ImageAddress<'_>) -> bool {
         self.exported(function.file).iter().any(|&(_, svma)| svma == function.svma)
     }
 
     /// Returns the number of functions that the file of an address exports.
-    pub(super) fn n_exported(&mut self, function: InFile<'_>) -> usize {
+    pub(super) fn n_exported(&mut self, function: ImageAddress<'_>) -> usize {
         self.exported(function.file).len()
     }
 
@@ -216,9 +221,9 @@ impl Functions {
 }
 
 /// Returns the file that is mapped at an address, and the address that it states for that byte.
-pub(crate) fn locate<'m>(address: Avma, memory: &Memory<'m>) -> Option<InFile<'m>> {
+pub(crate) fn locate<'m>(address: Avma, memory: &SampleMemory<'m>) -> Option<ImageAddress<'m>> {
     let mapping = memory.images.mapping_at(address, memory.space).filter(|it| it.executable)?;
     let file = memory.images.image(memory.space.module(&mapping)?).ok()?;
     let svma = file.image().svma_of_offset(mapping.offset_of(address), mapping.executable)?;
-    Some(InFile { file, svma })
+    Some(ImageAddress { file, svma })
 }

@@ -3,7 +3,7 @@
 use address::Svma;
 
 use crate::arch::{CallTarget, Processor};
-use crate::code::called::{Functions, InFile};
+use crate::code::called::{FunctionAnalyses, ImageAddress};
 use crate::code::paths::Reach;
 
 /// Maximum distance from an address to the start of its function, in bytes.
@@ -13,12 +13,12 @@ const MOST_TARGETS: usize = 8;
 /// Number of bytes searched at the cost of one decoded instruction.
 const BYTES: usize = 4;
 
-impl Functions {
+impl FunctionAnalyses {
     /// Returns whether a direct call of the file leads to the function that begins at an address; `None` if the code
     /// cannot be read or the budget is exhausted.
     pub(crate) fn is_called_directly(
         &mut self,
-        function: InFile<'_>,
+        function: ImageAddress<'_>,
         arch: Processor,
     ) -> Option<bool> {
         if arch.is_x86() {
@@ -31,13 +31,13 @@ impl Functions {
     /// As [`Self::is_called_directly`], for the function that contains an address, if its start is not stated.
     pub(crate) fn is_in_called_function(
         &mut self,
-        at: InFile<'_>,
+        at: ImageAddress<'_>,
         arch: Processor,
     ) -> Option<bool> {
         let first = at.svma.0.saturating_sub(LONGEST);
         let targets = self.targets_in(at, arch, first, at.svma.0)?;
         for &target in targets.iter().take(MOST_TARGETS) {
-            let function = InFile { svma: Svma(target), ..at };
+            let function = ImageAddress { svma: Svma(target), ..at };
             if self.extent(function)?.reaches(at.svma) == Reach::Yes {
                 return Some(true);
             }
@@ -49,7 +49,7 @@ impl Functions {
     /// last first.
     fn targets_in(
         &mut self,
-        at: InFile<'_>,
+        at: ImageAddress<'_>,
         arch: Processor,
         first: u64,
         last: u64,

@@ -6,7 +6,7 @@ use iced_x86::{
     Code, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register,
 };
 
-use crate::arch::{Arch, JumpTable, Processor, State, Sum, Value, Words};
+use crate::arch::{Arch, JumpTable, MemoryWords, PathState, Processor, Sum, SymbolicValue};
 
 /// rax or eax.
 const RAX: u8 = 0;
@@ -15,9 +15,9 @@ const DWARF: [u8; 16] = [0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15];
 
 /// The successors of an instruction on a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) enum Next {
+pub(super) enum X86Successor {
     /// The next instruction.
-    On,
+    Next,
     /// The next instruction, or that address.
     Branch(u64),
     /// That address.
@@ -47,12 +47,14 @@ pub(super) enum Next {
 /// Runs one instruction.
 pub(super) fn run(
     instruction: &Instruction,
-    state: &mut State,
-    words: &mut Words,
+    state: &mut PathState,
+    words: &mut MemoryWords,
     factory: &mut InstructionInfoFactory,
-) -> Next {
+) -> X86Successor {
     match instruction.mnemonic() {
-        Mnemonic::Hlt | Mnemonic::Ud2 | Mnemonic::Int3 | Mnemonic::INVALID => return Next::Stop,
+        Mnemonic::Hlt | Mnemonic::Ud2 | Mnemonic::Int3 | Mnemonic::INVALID => {
+            return X86Successor::Stop;
+        }
         Mnemonic::Syscall => return system_call(state),
         Mnemonic::Sysenter | Mnemonic::Int if is_system_call(instruction, state.arch) => {
             return system_call(state);
@@ -61,13 +63,17 @@ pub(super) fn run(
     }
     match instruction.flow_control() {
         FlowControl::Next | FlowControl::XbeginXabortXend => {}
-        FlowControl::UnconditionalBranch => return Next::Jump(instruction.near_branch_target()),
-        FlowControl::ConditionalBranch => return Next::Branch(instruction.near_branch_target()),
+        FlowControl::UnconditionalBranch => {
+            return X86Successor::Jump(instruction.near_branch_target());
+        }
+        FlowControl::ConditionalBranch => {
+            return X86Successor::Branch(instruction.near_branch_target());
+        }
         FlowControl::IndirectBranch => return indirect_jump(instruction, state),
-        FlowControl::Return => return Next::Return,
+        FlowControl::Return => return X86Successor::Return,
         FlowControl::Call | FlowControl::IndirectCall => {
-            if is_system_call(instruction, state.arch) && system_call(state) == Next::End {
-                return Next::End;
+            if is_system_call(instruction, state.arch) && system_call(state) == X86Successor::End {
+                return X86Successor::End;
             }
             state
                 .arch
@@ -75,17 +81,17 @@ pub(super) fn run(
                 .caller_saved
                 .iter()
                 .for_each(|&register| state.set(register, None));
-            return Next::Call;
+            return X86Successor::Call;
         }
-        FlowControl::Interrupt | FlowControl::Exception => return Next::Stop,
+        FlowControl::Interrupt | FlowControl::Exception => return X86Successor::Stop,
     }
     if known_effect(instruction, state, words).unwrap_or_else(|| {
         other_effect(instruction, state, factory);
         store_of(instruction, state, None)
     }) {
-        Next::On
+        X86Successor::Next
     } else {
-        Next::Lost
+        X86Successor::Lost
     }
 }
 
@@ -108,7 +114,7 @@ fn is_system_call(instruction: &Instruction, arch: Processor) -> bool {
 }
 
 /// Source: `asm/unistd_64.h`: `exit` is 60, `exit_group` 231; `asm/unistd_32.h`: 1 and 252.
-fn system_call(state: &mut State) -> Next {
+fn system_call(state: &mut PathState) -> X86Successor {
     let number = state.get(RAX).and_then(Sum::as_constant);
     let is_end = if state.arch.is(Arch::X86) {
         matches!(number, Some(1 | 252))
@@ -116,49 +122,49 @@ fn system_call(state: &mut State) -> Next {
         matches!(number, Some(60 | 231))
     };
     if is_end {
-        return Next::End;
+        return X86Successor::End;
     }
     if state.arch.is(Arch::X86) {
         state.set(RAX, None);
-        return Next::On;
+        return X86Successor::Next;
     }
     for register in [RAX, 2, 11] {
         state.set(register, None);
     }
-    Next::On
+    X86Successor::Next
 }
 
-fn indirect_jump(instruction: &Instruction, state: &State) -> Next {
+fn indirect_jump(instruction: &Instruction, state: &PathState) -> X86Successor {
     let arch = state.arch;
     if instruction.op0_kind() == OpKind::Register {
         let target = general(instruction.op0_register(), arch)
             .and_then(|register| state.get(register)?.as_constant());
-        let table = || state.table().map_or(Next::Register, Next::Switch);
-        return target.map_or_else(table, |target| Next::Jump(target & arch.addresses()));
+        let table = || state.table().map_or(X86Successor::Register, X86Successor::Switch);
+        return target.map_or_else(table, |target| X86Successor::Jump(target & arch.addresses()));
     }
     if instruction.op0_kind() != OpKind::Memory {
-        return Next::Lost;
+        return X86Successor::Lost;
     }
     let is_absolute = arch.is(Arch::X86) && instruction.memory_base() == Register::None;
     let at = instruction.memory_displacement64();
     match (instruction.memory_index(), instruction.segment_prefix()) {
-        (Register::None, Register::None) if is_absolute => Next::TailCall(Some(at)),
+        (Register::None, Register::None) if is_absolute => X86Successor::TailCall(Some(at)),
         (Register::None, Register::None)
             if arch.is(Arch::X86) && instruction.memory_base() == Register::EBX =>
         {
-            Next::LinkageSlot(displacement(instruction, arch))
+            X86Successor::LinkageSlot(displacement(instruction, arch))
         }
         (Register::None, _) => {
             let slot = instruction.is_ip_rel_memory_operand();
-            Next::TailCall(slot.then(|| instruction.ip_rel_memory_address()))
+            X86Successor::TailCall(slot.then(|| instruction.ip_rel_memory_address()))
         }
         // The table of a switch: addresses, in code that is not relocated.
         (_, Register::None | Register::DS)
             if is_absolute && instruction.memory_index_scale() == 4 =>
         {
-            Next::Switch(JumpTable { at, base: 0 })
+            X86Successor::Switch(JumpTable { at, base: 0 })
         }
-        _ => Next::Lost,
+        _ => X86Successor::Lost,
     }
 }
 
@@ -187,7 +193,11 @@ fn displacement(instruction: &Instruction, arch: Processor) -> i64 {
 
 /// Applies the instructions that move stack pointers and saved registers. Returns `None` for all others, and false if
 /// the path cannot be followed further.
-fn known_effect(instruction: &Instruction, state: &mut State, words: &mut Words) -> Option<bool> {
+fn known_effect(
+    instruction: &Instruction,
+    state: &mut PathState,
+    words: &mut MemoryWords,
+) -> Option<bool> {
     let arch = state.arch;
     let target = general(instruction.op0_register(), arch);
     if let Some(target) = target.filter(|_| reads_table(instruction, arch)) {
@@ -263,7 +273,7 @@ fn reads_table(instruction: &Instruction, arch: Processor) -> bool {
 }
 
 /// Returns the table that an instruction reads an entry of.
-fn table_of(instruction: &Instruction, state: &State) -> Option<JumpTable> {
+fn table_of(instruction: &Instruction, state: &PathState) -> Option<JumpTable> {
     let arch = state.arch;
     let base = state.get(general(instruction.memory_base(), arch)?)?.as_constant()?;
     let distance = displacement(instruction, arch);
@@ -280,7 +290,7 @@ fn is_wide(register: Register) -> bool {
 }
 
 /// Applies the move of a constant to part of a register, used for numbers of system calls.
-fn narrow_constant(instruction: &Instruction, state: &mut State) -> Option<bool> {
+fn narrow_constant(instruction: &Instruction, state: &mut PathState) -> Option<bool> {
     let target = instruction.op0_register();
     let register = general_of(target, state.arch)?;
     let value = immediate(instruction, 1, state.arch)?.cast_unsigned();
@@ -299,7 +309,12 @@ fn immediate(instruction: &Instruction, operand: u32, arch: Processor) -> Option
 }
 
 /// Returns the value of a word-sized operand.
-fn operand(instruction: &Instruction, index: u32, state: &State, words: &mut Words) -> Value {
+fn operand(
+    instruction: &Instruction,
+    index: u32,
+    state: &PathState,
+    words: &mut MemoryWords,
+) -> SymbolicValue {
     match instruction.op_kind(index) {
         OpKind::Register => state.get(general(instruction.op_register(index), state.arch)?),
         OpKind::Memory if instruction.memory_size().size() as i64 == state.word() => {
@@ -312,7 +327,7 @@ fn operand(instruction: &Instruction, index: u32, state: &State, words: &mut Wor
 }
 
 /// Returns the address of the memory operand.
-fn address(instruction: &Instruction, state: &State) -> Value {
+fn address(instruction: &Instruction, state: &PathState) -> SymbolicValue {
     if instruction.is_ip_rel_memory_operand() {
         return Some(Sum::constant(instruction.ip_rel_memory_address()));
     }
@@ -330,7 +345,7 @@ fn address(instruction: &Instruction, state: &State) -> Value {
 }
 
 /// Applies the write of an instruction to its first operand, if that is memory.
-fn store_of(instruction: &Instruction, state: &mut State, value: Value) -> bool {
+fn store_of(instruction: &Instruction, state: &mut PathState, value: SymbolicValue) -> bool {
     if instruction.op_count() == 0
         || instruction.op0_kind() != OpKind::Memory
         || matches!(instruction.mnemonic(), Mnemonic::Cmp | Mnemonic::Test | Mnemonic::Nop)
@@ -344,7 +359,7 @@ fn store_of(instruction: &Instruction, state: &mut State, value: Value) -> bool 
 /// Makes the registers that any other instruction writes unknown; the change of the stack pointer is known.
 fn other_effect(
     instruction: &Instruction,
-    state: &mut State,
+    state: &mut PathState,
     factory: &mut InstructionInfoFactory,
 ) {
     let sp = state.sp();

@@ -4,7 +4,7 @@ use address::Avma;
 use image_store::CallSlot;
 
 use crate::arch::{CallTarget, Flow, FlowDecoder, Processor};
-use crate::code::called::{Called, InFile, locate};
+use crate::code::called::{Called, ImageAddress, locate};
 use crate::state::WalkContext;
 
 /// Size of a linkage table entry, in bytes and instructions.
@@ -14,7 +14,11 @@ const LINKAGE_INSTRUCTIONS: usize = 3;
 /// Decides whether the call before a return address, an address in the process, is one of the function that begins at
 /// `start`. The call may be direct, through a linkage table, or through a word that the loader fills. `Never` if no
 /// call is there, or one of another function, which may still continue in this one.
-pub(crate) fn enters(return_address: u64, start: InFile<'_>, context: &WalkContext<'_>) -> Called {
+pub(crate) fn enters(
+    return_address: u64,
+    start: ImageAddress<'_>,
+    context: &WalkContext<'_>,
+) -> Called {
     let (memory, arch) = (&context.memory, context.arch);
     let (pc, len) = (Avma(return_address), arch.longest_call());
     let Some(code) = memory.code(pc.sub(len as u64), len) else { return Called::Perhaps };
@@ -39,13 +43,13 @@ pub(crate) fn enters(return_address: u64, start: InFile<'_>, context: &WalkConte
 }
 
 /// Decides whether a word of the file of `from` refers to a function.
-fn leads_to(from: InFile<'_>, slot: u64, start: InFile<'_>) -> Called {
+fn leads_to(from: ImageAddress<'_>, slot: u64, start: ImageAddress<'_>) -> Called {
     let function = match from.file.call_slot(slot) {
-        Some(CallSlot::Address(svma)) => Some(InFile { svma, ..from }),
+        Some(CallSlot::Address(svma)) => Some(ImageAddress { svma, ..from }),
         Some(CallSlot::Symbol(symbol)) => {
             let name = from.file.image().dynamic_name(symbol);
             let svma = name.and_then(|name| start.file.image().exported_function(&name));
-            svma.map(|svma| InFile { svma, ..start })
+            svma.map(|svma| ImageAddress { svma, ..start })
         }
         None => None,
     };
@@ -57,12 +61,12 @@ fn leads_to(from: InFile<'_>, slot: u64, start: InFile<'_>) -> Called {
     }
 }
 
-fn is_one(one: InFile<'_>, other: InFile<'_>) -> bool {
+fn is_one(one: ImageAddress<'_>, other: ImageAddress<'_>) -> bool {
     (one.file.serial, one.svma) == (other.file.serial, other.svma)
 }
 
 /// Returns the word that an entry of a linkage table jumps through.
-fn linkage_slot(at: InFile<'_>, arch: Processor) -> Option<u64> {
+fn linkage_slot(at: ImageAddress<'_>, arch: Processor) -> Option<u64> {
     let code = at.file.image().read_only_bytes(at.svma, LINKAGE_BYTES)?;
     let steps = FlowDecoder::new(arch, code, at.svma.0)?.take(LINKAGE_INSTRUCTIONS);
     match steps.map(|step| step.flow).find(|flow| *flow != Flow::Next) {

@@ -4,17 +4,17 @@ use address::Svma;
 use iced_x86::InstructionInfoFactory;
 use image_store::Image;
 
-use crate::arch::{Arch, Flow, FlowDecoder, State, Sum, Words, processor};
+use crate::arch::{Arch, Flow, FlowDecoder, MemoryWords, PathState, Sum, processor};
 use crate::code::bytes::CodeBytes;
-use crate::code::called::{Functions, InFile};
-use crate::code::effect::{Next, run};
+use crate::code::called::{FunctionAnalyses, ImageAddress};
+use crate::code::effect::{X86Successor, run};
 
 /// Instructions of the entry code that are examined.
 const INSTRUCTIONS: usize = 24;
 
-impl Functions {
+impl FunctionAnalyses {
     /// Returns the `main` function of a file: the address that its entry code passes to the C library.
-    pub(crate) fn main_of(&mut self, at: InFile<'_>) -> Option<Svma> {
+    pub(crate) fn main_of(&mut self, at: ImageAddress<'_>) -> Option<Svma> {
         let file = at.file;
         if let Some(&known) = self.mains.get(&file.serial) {
             return known;
@@ -27,19 +27,19 @@ impl Functions {
                 image_store::SlotValue::Symbol(_) => None,
             }
         };
-        let found = main_given(file.image(), linked);
+        let found = main_argument(file.image(), linked);
         self.mains.insert(file.serial, found);
         found
     }
 }
 
 /// Returns the first argument of the entry code's first call, if it is an address of code.
-fn main_given(image: &Image, linked: impl Fn(u64) -> Option<Svma>) -> Option<Svma> {
+fn main_argument(image: &Image, linked: impl Fn(u64) -> Option<Svma>) -> Option<Svma> {
     let arch = image.arch().and_then(processor)?;
     let given = if arch.is(Arch::X86_64) {
-        given_by_x86(image, linked)?
+        argument_on_x86(image, linked)?
     } else {
-        given_by_flow(image, linked)?
+        argument_by_flow(image, linked)?
     };
     CodeBytes::of(image, given).map(|_| given)
 }
@@ -47,19 +47,19 @@ fn main_given(image: &Image, linked: impl Fn(u64) -> Option<Svma>) -> Option<Svm
 /// Returns that argument on x86-64.
 ///
 /// Source: psABI x86-64, section 3.4.1, "Initial Stack and Register State"; `sysdeps/x86_64/start.S` of glibc.
-fn given_by_x86(image: &Image, linked: impl Fn(u64) -> Option<Svma>) -> Option<Svma> {
+fn argument_on_x86(image: &Image, linked: impl Fn(u64) -> Option<Svma>) -> Option<Svma> {
     const ARGUMENT: u8 = 5;
     let code = CodeBytes::around(image, image.entry()).filter(|code| code.arch.is(Arch::X86_64))?;
     let mut decoder = code.decoder(image.entry().0)?;
-    let (mut state, mut words) = (State::new(code.arch), Words::default());
+    let (mut state, mut words) = (PathState::new(code.arch), MemoryWords::default());
     let mut factory = InstructionInfoFactory::new();
     let mut given = None;
     for instruction in decoder.iter().take(INSTRUCTIONS) {
         let before = state.get(ARGUMENT);
         let next = run(&instruction, &mut state, &mut words, &mut factory);
         match next {
-            Next::On => {}
-            Next::Call => {
+            X86Successor::Next => {}
+            X86Successor::Call => {
                 return before.and_then(Sum::as_constant).map(Svma).or(given);
             }
             _ => return None,
@@ -77,7 +77,7 @@ fn given_by_x86(image: &Image, linked: impl Fn(u64) -> Option<Svma>) -> Option<S
 /// Returns that argument on processors with a link register, by the flow of control.
 ///
 /// Source: `sysdeps/aarch64/start.S` of glibc, and counterparts of other processors: `__libc_start_main(main, …)`.
-fn given_by_flow(image: &Image, linked: impl Fn(u64) -> Option<Svma>) -> Option<Svma> {
+fn argument_by_flow(image: &Image, linked: impl Fn(u64) -> Option<Svma>) -> Option<Svma> {
     let code = CodeBytes::with_link(image, image.entry())?;
     let argument = code.arch.conventions.first_argument?;
     let entry = image.entry().0;

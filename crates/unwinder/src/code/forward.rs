@@ -13,10 +13,10 @@ use hashbrown::HashSet;
 use iced_x86::InstructionInfoFactory;
 use image_store::Image;
 
-use crate::arch::{Arch, Base, N_SLOTS, State, Sum, UNUSED, Value, Words};
+use crate::arch::{Arch, Base, MemoryWords, N_SLOTS, PathState, Sum, SymbolicValue, UNUSED};
 use crate::code::bytes::CodeBytes;
-use crate::code::depth::{Depth, Kept, Start};
-use crate::code::instructions::{Instructions, Then};
+use crate::code::depth::{Depth, FunctionStart, RegisterLocation};
+use crate::code::instructions::{PathInstructions, Successor};
 
 /// Maximum number of instructions: the longest code without a branch, an encoder of 69 KB, has some 15,000.
 const MOST: usize = 1 << 16;
@@ -28,14 +28,14 @@ const ENTRIES_WITHOUT_END: u64 = 4;
 
 /// The common value of several paths to one location.
 #[derive(Default)]
-enum Agreed<T> {
+enum Agreement<T> {
     #[default]
     Nothing,
     One(T),
     Several,
 }
 
-impl<T: PartialEq> Agreed<T> {
+impl<T: PartialEq> Agreement<T> {
     fn add(&mut self, value: Option<T>) {
         *self = match (std::mem::take(self), value) {
             (Self::Nothing, Some(value)) => Self::One(value),
@@ -56,7 +56,7 @@ impl<T: PartialEq> Agreed<T> {
 /// has its lowest bit set.
 pub(super) fn depth_at(
     image: &Image,
-    start: Start,
+    start: FunctionStart,
     lookup: Svma,
     is_leaf: bool,
 ) -> (Option<Depth>, usize) {
@@ -69,9 +69,9 @@ pub(super) fn depth_at(
 }
 
 /// The start of a run of instructions.
-struct Open {
+struct RunStart {
     at: u64,
-    state: State,
+    state: PathState,
     /// True if the link register has the value that a call left there.
     has_call: bool,
 }
@@ -79,27 +79,27 @@ struct Open {
 /// Pending paths from a start.
 struct Forward<'a> {
     code: CodeBytes<'a>,
-    start: Start,
+    start: FunctionStart,
     /// Looked-up address of the frame.
     lookup: Svma,
     is_leaf: bool,
     left: usize,
-    open: VecDeque<Open>,
+    open: VecDeque<RunStart>,
     /// Paths after a call that need not return.
-    doubtful: VecDeque<Open>,
-    seen: HashSet<(u64, Value, Value)>,
-    words: Words,
+    doubtful: VecDeque<RunStart>,
+    visited: HashSet<(u64, SymbolicValue, SymbolicValue)>,
+    words: MemoryWords,
     factory: InstructionInfoFactory,
-    sp: Agreed<i64>,
-    fp: Agreed<i64>,
-    return_address: Agreed<Kept>,
-    saved: [Agreed<Kept>; N_SLOTS],
+    sp: Agreement<i64>,
+    fp: Agreement<i64>,
+    return_address: Agreement<RegisterLocation>,
+    saved: [Agreement<RegisterLocation>; N_SLOTS],
     /// True if dropped paths may lead to unknown locations.
     is_full: bool,
 }
 
 impl<'a> Forward<'a> {
-    fn new(code: CodeBytes<'a>, start: Start, lookup: Svma, is_leaf: bool) -> Self {
+    fn new(code: CodeBytes<'a>, start: FunctionStart, lookup: Svma, is_leaf: bool) -> Self {
         let mut new = Self {
             code,
             start,
@@ -108,23 +108,24 @@ impl<'a> Forward<'a> {
             left: MOST,
             open: VecDeque::new(),
             doubtful: VecDeque::new(),
-            seen: HashSet::new(),
-            words: Words::default(),
+            visited: HashSet::new(),
+            words: MemoryWords::default(),
             factory: InstructionInfoFactory::new(),
-            sp: Agreed::Nothing,
-            fp: Agreed::Nothing,
-            return_address: Agreed::Nothing,
+            sp: Agreement::Nothing,
+            fp: Agreement::Nothing,
+            return_address: Agreement::Nothing,
             saved: Default::default(),
             is_full: false,
         };
-        let state = State::of_entry(code.arch);
-        new.open(Open { at: start.svma.0, state, has_call: false }, false);
+        let state = PathState::of_entry(code.arch);
+        new.open(RunStart { at: start.svma.0, state, has_call: false }, false);
         new
     }
 
     fn explore(&mut self) -> Option<Depth> {
         while self.left > 0 {
-            let is_found = matches!(self.sp, Agreed::One(_)) || matches!(self.fp, Agreed::One(_));
+            let is_found =
+                matches!(self.sp, Agreement::One(_)) || matches!(self.fp, Agreement::One(_));
             let next = self.open.pop_front().or_else(|| {
                 // Only a function with a stated end certainly continues there.
                 let is_tried = !is_found && self.start.end.is_some();
@@ -137,19 +138,20 @@ impl<'a> Forward<'a> {
             return None;
         }
         let (sp, fp) = (std::mem::take(&mut self.sp).one(), std::mem::take(&mut self.fp).one());
-        let saved = std::mem::take(&mut self.saved).map(|one| one.one().unwrap_or(Kept::Unknown));
+        let saved = std::mem::take(&mut self.saved)
+            .map(|one| one.one().unwrap_or(RegisterLocation::Unknown));
         let return_address = std::mem::take(&mut self.return_address).one();
-        let return_address = return_address.unwrap_or(Kept::Unknown);
+        let return_address = return_address.unwrap_or(RegisterLocation::Unknown);
         let is_known = sp.is_some() || fp.is_some();
         is_known.then_some(Depth { sp, fp, return_address, saved })
     }
 
-    fn open(&mut self, open: Open, doubtful: bool) {
-        let Open { at, state, .. } = &open;
+    fn open(&mut self, open: RunStart, doubtful: bool) {
+        let RunStart { at, state, .. } = &open;
         if !self.start.holds(state.arch.code_address(*at)) {
             return;
         }
-        if !self.seen.insert((*at, state.sp(), state.get(state.arch.fp))) {
+        if !self.visited.insert((*at, state.sp(), state.get(state.arch.fp))) {
             return;
         }
         let queue = if doubtful { &mut self.doubtful } else { &mut self.open };
@@ -161,10 +163,10 @@ impl<'a> Forward<'a> {
     }
 
     /// Runs instructions up to the first with another successor than the next instruction, and adds its successors.
-    fn run(&mut self, from: Open) {
-        let Open { at, mut state, has_call } = from;
+    fn run(&mut self, from: RunStart) {
+        let RunStart { at, mut state, has_call } = from;
         let arch = state.arch;
-        let Some(mut instructions) = Instructions::new(self.code, at, has_call) else { return };
+        let Some(mut instructions) = PathInstructions::new(self.code, at, has_call) else { return };
         let mut next = at;
         while self.left > 0 && self.start.holds(arch.code_address(next)) {
             let Some((at, after)) = instructions.decode() else { return };
@@ -176,27 +178,29 @@ impl<'a> Forward<'a> {
             let then = instructions.run(&mut state, &mut self.words, &mut self.factory);
             let has_call = instructions.has_call();
             match then {
-                Then::On => continue,
+                Successor::Next => continue,
                 // Code that runs into the function it calls does not continue after the call.
-                Then::Call(Some(target)) if target == after => {}
-                Then::Call(_) if !self.code.is_padding(arch.code_address(after)) => continue,
-                Then::Call(_) => self.open(Open { at: after, state, has_call }, true),
-                Then::Branch(target) => {
-                    self.open(Open { at: after, state: state.clone(), has_call }, false);
-                    self.open(Open { at: target, state, has_call }, false);
+                Successor::Call(Some(target)) if target == after => {}
+                Successor::Call(_) if !self.code.is_padding(arch.code_address(after)) => continue,
+                Successor::Call(_) => self.open(RunStart { at: after, state, has_call }, true),
+                Successor::Branch(target) => {
+                    self.open(RunStart { at: after, state: state.clone(), has_call }, false);
+                    self.open(RunStart { at: target, state, has_call }, false);
                 }
-                Then::Jump(target) => self.open(Open { at: target, state, has_call }, false),
-                Then::Switch(table) => {
+                Successor::Jump(target) => {
+                    self.open(RunStart { at: target, state, has_call }, false)
+                }
+                Successor::Switch(table) => {
                     let end = self.start.end;
                     let most = if end.is_some() { ENTRIES } else { ENTRIES_WITHOUT_END };
                     let code = self.code;
                     let targets = (0..most).map_while(|entry| code.entry(table, entry));
                     let start = self.start;
                     for target in targets.take_while(|&target| start.holds(target)) {
-                        self.open(Open { at: target, state: state.clone(), has_call }, false);
+                        self.open(RunStart { at: target, state: state.clone(), has_call }, false);
                     }
                 }
-                Then::Away => {}
+                Successor::Away => {}
             }
             return;
         }
@@ -208,9 +212,9 @@ impl<'a> Forward<'a> {
         if is_leaf { at == lookup.0 } else { at <= lookup.0 && next == lookup.0.wrapping_add(1) }
     }
 
-    fn note(&mut self, state: &State) {
+    fn note(&mut self, state: &PathState) {
         let arch = state.arch;
-        let entry = |value: Value| match value {
+        let entry = |value: SymbolicValue| match value {
             Some(Sum { base: Base::Register(register), offset }) if register == arch.sp => {
                 Some(offset)
             }
@@ -219,24 +223,24 @@ impl<'a> Forward<'a> {
         let sp = entry(state.sp());
         self.sp.add(sp);
         self.fp.add(entry(state.get(arch.fp)));
-        let kept = |register: u8| {
+        let location = |register: u8| {
             let itself = Sum { base: Base::Register(register), offset: 0 };
             let slot = state.slot_of(itself).and_then(|slot| entry(Some(slot)));
             let is_same = state.get(register) == Some(itself);
-            (slot.map(Kept::Slot), is_same.then_some(Kept::Same))
+            (slot.map(RegisterLocation::Slot), is_same.then_some(RegisterLocation::Same))
         };
         self.return_address.add(Some(if arch.is_x86() {
-            Kept::Slot(0)
+            RegisterLocation::Slot(0)
         } else {
-            let (slot, same) = kept(arch.return_address);
+            let (slot, same) = location(arch.return_address);
             // The active call has overwritten the register.
             let is_leaf = self.is_leaf;
-            same.filter(|_| is_leaf).or(slot).unwrap_or(Kept::Unknown)
+            same.filter(|_| is_leaf).or(slot).unwrap_or(RegisterLocation::Unknown)
         }));
         for (agreed, register) in self.saved.iter_mut().zip(arch.conventions.preserved) {
-            let is_kept = register != UNUSED && register != arch.return_address;
-            let (slot, same) = if is_kept { kept(register) } else { (None, None) };
-            agreed.add(Some(slot.or(same).unwrap_or(Kept::Unknown)));
+            let is_preserved = register != UNUSED && register != arch.return_address;
+            let (slot, same) = if is_preserved { location(register) } else { (None, None) };
+            agreed.add(Some(slot.or(same).unwrap_or(RegisterLocation::Unknown)));
         }
     }
 }

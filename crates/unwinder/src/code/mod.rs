@@ -21,9 +21,9 @@ mod paths;
 mod references;
 
 pub use allowance::CodeAllowance;
-pub(crate) use called::{Called, Functions, InFile, locate};
-pub(crate) use callee::Function;
-pub(crate) use depth::{Depth, Kept, Start};
+pub(crate) use called::{Called, FunctionAnalyses, ImageAddress, locate};
+pub(crate) use callee::MappedFunction;
+pub(crate) use depth::{Depth, FunctionStart, RegisterLocation};
 pub(crate) use entered::enters;
 pub(crate) use link::{LinkExit, LinkPaths};
 pub(crate) use paths::{Exit, Extent, Paths, Reach};

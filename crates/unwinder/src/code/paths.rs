@@ -10,9 +10,9 @@ use hashbrown::HashSet;
 use iced_x86::{Instruction, InstructionInfoFactory, OpKind};
 use image_store::Image;
 
-use crate::arch::{State, Sum, Value, Words, processor};
+use crate::arch::{MemoryWords, PathState, Sum, SymbolicValue, processor};
 use crate::code::bytes::CodeBytes;
-use crate::code::effect::{Next, run};
+use crate::code::effect::{X86Successor, run};
 use crate::code::link;
 
 /// A return of a function.
@@ -21,7 +21,7 @@ pub(crate) struct Exit {
     /// Location of the return address.
     pub(crate) sp: Sum,
     /// Values of the registers that functions preserve, in the order of the processor.
-    pub(crate) saved: [Value; 6],
+    pub(crate) saved: [SymbolicValue; 6],
 }
 
 /// The exits that paths from an address reach.
@@ -29,7 +29,7 @@ pub(crate) struct Exit {
 pub(crate) struct Paths {
     /// All exits, without duplicates.
     pub(crate) exits: Vec<Exit>,
-    pub(crate) words: Words,
+    pub(crate) words: MemoryWords,
     /// Cost of the search, in instructions.
     pub(crate) cost: usize,
     /// True if some path ends the thread or the process.
@@ -42,7 +42,7 @@ pub(crate) struct Paths {
     pub(crate) is_doubtful: bool,
     /// True if some path restores the caller's frame pointer from the address in the frame pointer, so that it refers
     /// to a frame record.
-    pub(crate) keeps_frame_pointer: bool,
+    pub(crate) maintains_frame_pointer: bool,
 }
 
 /// The code that paths from a function's start pass through.
@@ -86,7 +86,7 @@ const MOST_EXITS: usize = 16;
 impl Paths {
     /// Finds the exits from an instruction of a file.
     pub(crate) fn from(image: &Image, start: Svma) -> Option<Self> {
-        let mut explorer = Explorer::new(image, start, MOST_TO_EXITS)?;
+        let mut explorer = PathExplorer::new(image, start, MOST_TO_EXITS)?;
         let mut found = Self::default();
         let mut seen = HashSet::new();
         while let Some((at, state, doubtful)) = explorer.next() {
@@ -107,29 +107,39 @@ impl Paths {
         !self.is_partial && (self.exits.is_empty() || self.is_doubtful)
     }
 
-    fn follow(&mut self, explorer: &mut Explorer<'_>, at: u64, mut state: State, doubtful: bool) {
+    fn follow(
+        &mut self,
+        explorer: &mut PathExplorer<'_>,
+        at: u64,
+        mut state: PathState,
+        doubtful: bool,
+    ) {
         let is_first = std::mem::take(&mut explorer.is_first);
         let end = explorer.run(at, &mut state, &mut self.words, doubtful);
-        self.keeps_frame_pointer |= end.restores_frame_pointer;
+        self.maintains_frame_pointer |= end.restores_frame_pointer;
         match end.next {
-            Next::Return | Next::TailCall(_) => {
+            X86Successor::Return | X86Successor::TailCall(_) => {
                 self.is_doubtful |= doubtful;
                 self.add(&state);
             }
-            Next::End => {
+            X86Successor::End => {
                 self.only_ends = is_first && end.n_calls == 0;
                 self.ends = true;
             }
             // A function that only jumps to another one.
-            Next::Register if is_first && end.n_run == 1 && at.is_multiple_of(ALIGNMENT) => {
+            X86Successor::Register
+                if is_first && end.n_run == 1 && at.is_multiple_of(ALIGNMENT) =>
+            {
                 self.add(&state)
             }
-            Next::Lost | Next::Register | Next::Switch(_) => self.is_partial |= !doubtful,
+            X86Successor::Lost | X86Successor::Register | X86Successor::Switch(_) => {
+                self.is_partial |= !doubtful
+            }
             _ => {}
         }
     }
 
-    fn add(&mut self, state: &State) {
+    fn add(&mut self, state: &PathState) {
         let Some(sp) = state.sp() else { return };
         let saved = state.arch.conventions.callee_saved.map(|register| state.get(register));
         if let Some(known) = self.exits.iter_mut().find(|known| known.sp == sp) {
@@ -150,9 +160,9 @@ impl Extent {
     }
 
     fn of_x86(image: &Image, start: Svma) -> Option<Self> {
-        let mut explorer = Explorer::new(image, start, MOST_OF_EXTENT)?;
+        let mut explorer = PathExplorer::new(image, start, MOST_OF_EXTENT)?;
         let mut found = Self { complete: true, ..Self::default() };
-        let mut words = Words::default();
+        let mut words = MemoryWords::default();
         let mut seen = HashSet::new();
         while let Some((at, mut state, doubtful)) = explorer.next() {
             if !seen.insert(at) {
@@ -161,10 +171,11 @@ impl Extent {
             let end = explorer.run(at, &mut state, &mut words, doubtful);
             found.add(at, end.at, doubtful);
             match end.next {
-                Next::TailCall(Some(slot)) => found.tails.push(slot),
-                Next::TailCall(None) | Next::Lost | Next::Register | Next::Switch(_) => {
-                    found.complete = false
-                }
+                X86Successor::TailCall(Some(slot)) => found.tails.push(slot),
+                X86Successor::TailCall(None)
+                | X86Successor::Lost
+                | X86Successor::Register
+                | X86Successor::Switch(_) => found.complete = false,
                 _ => {}
             }
         }
@@ -201,8 +212,8 @@ impl Extent {
     /// Decides whether its paths pass through the instruction at an address.
     pub(crate) fn reaches(&self, svma: Svma) -> Reach {
         let through = |runs: &[(u64, u64)]| {
-            let behind = runs.partition_point(|&(start, _)| start <= svma.0);
-            behind.checked_sub(1).and_then(|at| runs.get(at)).is_some_and(|&(_, end)| svma.0 < end)
+            let after = runs.partition_point(|&(start, _)| start <= svma.0);
+            after.checked_sub(1).and_then(|at| runs.get(at)).is_some_and(|&(_, end)| svma.0 < end)
         };
         match (through(&self.runs), through(&self.doubtful), self.complete) {
             (true, ..) => Reach::Yes,
@@ -227,10 +238,10 @@ fn merge(runs: &mut Vec<(u64, u64)>) {
 
 /// The end of a run of instructions.
 #[derive(Default)]
-struct RunEnd {
+struct PathRunEnd {
     /// Address after the last instruction.
     at: u64,
-    next: Next,
+    next: X86Successor,
     /// Number of instructions, and of calls among them.
     n_run: u32,
     n_calls: u32,
@@ -238,22 +249,22 @@ struct RunEnd {
 }
 
 /// Pending paths.
-struct Explorer<'a> {
+struct PathExplorer<'a> {
     code: CodeBytes<'a>,
     left: usize,
     /// Number of examined instructions, plus the cost of each run.
     cost: usize,
     is_first: bool,
-    open: VecDeque<(u64, State, bool)>,
+    open: VecDeque<(u64, PathState, bool)>,
     /// Paths after a call that need not return.
-    doubtful: VecDeque<(u64, State)>,
+    doubtful: VecDeque<(u64, PathState)>,
     factory: InstructionInfoFactory,
 }
 
-impl<'a> Explorer<'a> {
+impl<'a> PathExplorer<'a> {
     fn new(image: &'a Image, start: Svma, most: usize) -> Option<Self> {
         let code = CodeBytes::around(image, start)?;
-        let state = State::new(code.arch);
+        let state = PathState::new(code.arch);
         Some(Self {
             code,
             left: most,
@@ -265,7 +276,7 @@ impl<'a> Explorer<'a> {
         })
     }
 
-    fn next(&mut self) -> Option<(u64, State, bool)> {
+    fn next(&mut self) -> Option<(u64, PathState, bool)> {
         if self.left == 0 {
             return None;
         }
@@ -275,8 +286,14 @@ impl<'a> Explorer<'a> {
     }
 
     /// Runs instructions up to the first with another successor than the next instruction, and adds its successors.
-    fn run(&mut self, at: u64, state: &mut State, words: &mut Words, doubtful: bool) -> RunEnd {
-        let mut end = RunEnd { at, ..RunEnd::default() };
+    fn run(
+        &mut self,
+        at: u64,
+        state: &mut PathState,
+        words: &mut MemoryWords,
+        doubtful: bool,
+    ) -> PathRunEnd {
+        let mut end = PathRunEnd { at, ..PathRunEnd::default() };
         self.cost += COST_OF_RUN;
         let Some(mut decoder) = self.code.decoder(at) else { return end };
         let mut instruction = Instruction::default();
@@ -287,26 +304,28 @@ impl<'a> Explorer<'a> {
             end.n_run += 1;
             self.cost += 1;
             let next = match run(&instruction, state, words, &mut self.factory) {
-                Next::LinkageSlot(offset) => {
-                    Next::TailCall(self.code.linkage_slot(instruction.ip(), offset))
+                X86Successor::LinkageSlot(offset) => {
+                    X86Successor::TailCall(self.code.linkage_slot(instruction.ip(), offset))
                 }
                 next => next,
             };
             end.restores_frame_pointer |= state.has_callers_frame_pointer(words);
             match next {
-                Next::On => continue,
-                Next::Call if self.learns_address(&instruction, state) => continue,
-                Next::Call if !self.code.is_padding(end.at) => {
+                X86Successor::Next => continue,
+                X86Successor::Call if self.learns_address(&instruction, state) => continue,
+                X86Successor::Call if !self.code.is_padding(end.at) => {
                     end.n_calls += 1;
                     continue;
                 }
-                Next::Call => self.doubtful.push_back((end.at, state.clone())),
-                Next::Branch(target) => {
+                X86Successor::Call => self.doubtful.push_back((end.at, state.clone())),
+                X86Successor::Branch(target) => {
                     self.open.push_back((end.at, state.clone(), doubtful));
                     self.open.push_back((target, state.clone(), doubtful));
                 }
-                Next::Jump(target) => self.open.push_back((target, state.clone(), doubtful)),
-                Next::Switch(table) => {
+                X86Successor::Jump(target) => {
+                    self.open.push_back((target, state.clone(), doubtful))
+                }
+                X86Successor::Switch(table) => {
                     let targets = (0..ENTRIES).map_while(|entry| self.code.entry(table, entry));
                     self.open.extend(targets.map(|target| (target, state.clone(), doubtful)));
                 }
@@ -319,7 +338,7 @@ impl<'a> Explorer<'a> {
     }
 
     /// Returns true if a call only sets a register to its return address.
-    fn learns_address(&self, call: &Instruction, state: &mut State) -> bool {
+    fn learns_address(&self, call: &Instruction, state: &mut PathState) -> bool {
         if call.op0_kind() != OpKind::NearBranch32 {
             return false;
         }

@@ -8,7 +8,7 @@ use image_store::SlotValue;
 
 use crate::arch::Arch;
 use crate::code::bytes::CodeBytes;
-use crate::code::called::{Functions, InFile, MOST_KEPT};
+use crate::code::called::{FunctionAnalyses, ImageAddress, MAX_CACHED};
 
 /// References to a function.
 #[derive(Debug, Default)]
@@ -39,15 +39,15 @@ const BYTES: usize = 16;
 /// Number of table entries searched at that cost.
 const ENTRIES: usize = 16;
 
-impl Functions {
+impl FunctionAnalyses {
     /// Returns the references to the function that begins at an address; `None` if the code cannot be read or the
     /// budget is exhausted.
-    pub(crate) fn references(&mut self, function: InFile<'_>) -> Option<Arc<References>> {
+    pub(crate) fn references(&mut self, function: ImageAddress<'_>) -> Option<Arc<References>> {
         let key = (function.file.serial, function.svma.0);
         if let Some(known) = self.references.get(&key) {
             return Some(Arc::clone(known));
         }
-        if self.references.len() >= MOST_KEPT {
+        if self.references.len() >= MAX_CACHED {
             self.references.clear();
         }
         if !self.allowance.has_left(function.file) {

@@ -11,31 +11,31 @@ use framehop::{
 };
 use image_store::{LoadedImage, Segment};
 
-use crate::state::Memory;
+use crate::state::SampleMemory;
 
 /// The code of a file's segment in framehop's form.
 pub(super) struct Analyser {
-    unwinder: UnwinderX86_64<Code, MayAllocateDuringUnwind>,
+    unwinder: UnwinderX86_64<SegmentBytes, MayAllocateDuringUnwind>,
     cache: CacheX86_64<MayAllocateDuringUnwind>,
 }
 
 /// Bytes of a file, or a few synthesized bytes.
 #[derive(Clone, Default)]
-enum Code {
+enum SegmentBytes {
     #[default]
     Nothing,
     File(Arc<LoadedImage>, Range<usize>),
-    Made(Arc<[u8]>),
+    Synthesized(Arc<[u8]>),
 }
 
-impl Deref for Code {
+impl Deref for SegmentBytes {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
         match self {
             Self::Nothing => &[],
             Self::File(file, range) => file.image().bytes().get(range.clone()).unwrap_or_default(),
-            Self::Made(bytes) => bytes,
+            Self::Synthesized(bytes) => bytes,
         }
     }
 }
@@ -57,8 +57,8 @@ impl Analyser {
         let section = ExplicitModuleSectionInfo {
             base_svma: base,
             text_svma: Some(base..limit),
-            text: Some(Code::File(file.clone(), start..end)),
-            unwind_info: Some(Code::Made(
+            text: Some(SegmentBytes::File(file.clone(), start..end)),
+            unwind_info: Some(SegmentBytes::Synthesized(
                 one_function(u32::try_from(segment.file_size).ok()?).into(),
             )),
             ..ExplicitModuleSectionInfo::default()
@@ -74,7 +74,7 @@ impl Analyser {
         svma: Svma,
         sp: u64,
         fp: u64,
-        memory: &Memory<'_>,
+        memory: &SampleMemory<'_>,
     ) -> Option<(u64, u64, u64)> {
         let mut registers = UnwindRegsX86_64::new(svma.0, sp, fp);
         let mut read = |address| memory.read(address).map_err(|_| ());

@@ -16,8 +16,8 @@ use hashbrown::HashMap;
 use iced_x86::{Decoder, DecoderOptions, FlowControl};
 use image_store::LoadedImage;
 
-use crate::code::{InFile, locate};
-use crate::state::Memory;
+use crate::code::{ImageAddress, locate};
+use crate::state::SampleMemory;
 
 const START: &[u8] = b"_Py_trampoline_func_start";
 const END: &[u8] = b"_Py_trampoline_func_end";
@@ -30,7 +30,7 @@ const FRAME: u64 = 8;
 
 /// Code that is copied, with one call in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Original {
+struct CopyOriginal {
     start: Svma,
     len: u64,
     /// Offset from its start to the return address of its call.
@@ -39,9 +39,9 @@ struct Original {
 
 /// The originals of the queried files, by the serial of the file.
 #[derive(Default)]
-pub(super) struct Originals(HashMap<u32, Option<Original>>);
+pub(super) struct CopyOriginals(HashMap<u32, Option<CopyOriginal>>);
 
-impl Originals {
+impl CopyOriginals {
     /// Returns the original of a frame in memory without a file: a call in it returns after `lookup`, its mapping
     /// starts at `mapping`, and `sp` is its stack pointer. The copy returns into the file that has the original.
     pub(super) fn of<'m>(
@@ -49,20 +49,23 @@ impl Originals {
         lookup: Avma,
         mapping: Avma,
         sp: u64,
-        memory: &Memory<'m>,
-    ) -> Option<InFile<'m>> {
+        memory: &SampleMemory<'m>,
+    ) -> Option<ImageAddress<'m>> {
         let caller = memory.recorded(sp.wrapping_add(FRAME))?;
         let file = locate(Avma(caller).sub(1), memory)?.file;
-        let known = self.0.entry(file.serial).or_insert_with(|| Original::of(file));
-        let Original { start, len, returns_to } = (*known)?;
+        let known = self.0.entry(file.serial).or_insert_with(|| CopyOriginal::of(file));
+        let CopyOriginal { start, len, returns_to } = (*known)?;
         let distance = lookup.add(1).since(mapping);
         let is_copy = |stride: u64| distance % stride == returns_to;
         let strides = [len, len.next_multiple_of(ALIGNMENT)];
-        strides.into_iter().any(is_copy).then(|| InFile { file, svma: start.add(returns_to - 1) })
+        strides
+            .into_iter()
+            .any(is_copy)
+            .then(|| ImageAddress { file, svma: start.add(returns_to - 1) })
     }
 }
 
-impl Original {
+impl CopyOriginal {
     fn of(file: &Arc<LoadedImage>) -> Option<Self> {
         let image = file.image();
         let (start, end) = (image.symbol_address(START)?, image.symbol_address(END)?);

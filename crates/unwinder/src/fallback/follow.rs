@@ -8,11 +8,11 @@ use address::{Avma, Svma};
 use hashbrown::HashMap;
 use profile::FoundBy;
 
-use crate::arch::{Base, CallTarget, Sum, Words, processor};
-use crate::code::{Called, Exit, Functions, InFile, LinkPaths, Paths, locate};
+use crate::arch::{Base, CallTarget, MemoryWords, Sum, processor};
+use crate::code::{Called, Exit, FunctionAnalyses, ImageAddress, LinkPaths, Paths, locate};
 use crate::fallback::NoCaller;
 use crate::frame::Caller;
-use crate::state::{Memory, MemoryError, RegisterError, Registers, WalkContext};
+use crate::state::{MemoryError, RegisterError, Registers, SampleMemory, WalkContext};
 
 /// Cached analyses of the code of all files.
 #[derive(Default)]
@@ -20,11 +20,11 @@ pub(super) struct Follower {
     paths: HashMap<(u32, u64), Option<Arc<Paths>>>,
     /// By the file's serial, the address, and whether the frame is a leaf.
     pub(super) link_paths: HashMap<(u32, u64, bool), Option<Arc<LinkPaths>>>,
-    pub(super) functions: Functions,
+    pub(super) functions: FunctionAnalyses,
 }
 
 /// A function exit, evaluated for a sample.
-struct Candidate<'p> {
+struct ExitCandidate<'p> {
     exit: &'p Exit,
     /// Stack address of the return address.
     slot: u64,
@@ -33,7 +33,7 @@ struct Candidate<'p> {
 }
 
 /// Maximum number of cached addresses; beyond it, the cache is cleared.
-pub(super) const MOST_KEPT: usize = 1 << 15;
+pub(super) const MAX_CACHED: usize = 1 << 15;
 /// Maximum depth of stored words that lead to the return address.
 const DEEPEST: u32 = 4;
 
@@ -44,7 +44,7 @@ impl Follower {
     /// The reason why no caller is proven.
     pub(super) fn step(
         &mut self,
-        at: InFile<'_>,
+        at: ImageAddress<'_>,
         is_leaf: bool,
         registers: &mut Registers,
         context: &WalkContext<'_>,
@@ -63,7 +63,7 @@ impl Follower {
                 Ok(Caller { pc: Avma(one.return_address), exact: false, found_by })
             }
             None if cut.is_some_and(|_| !paths.is_doubtful) => {
-                Err(cut.map_or(NoCaller::Unknown, NoCaller::Cut))
+                Err(cut.map_or(NoCaller::Unknown, NoCaller::Truncated))
             }
             _ => Err(NoCaller::Unknown),
         }
@@ -74,12 +74,12 @@ impl Follower {
     fn best<'p>(
         &mut self,
         paths: &'p Paths,
-        at: InFile<'_>,
+        at: ImageAddress<'_>,
         registers: &Registers,
         context: &WalkContext<'_>,
-    ) -> (Option<Candidate<'p>>, Option<u64>) {
+    ) -> (Option<ExitCandidate<'p>>, Option<u64>) {
         let (memory, arch) = (&context.memory, context.arch);
-        let mut best: Option<Candidate<'p>> = None;
+        let mut best: Option<ExitCandidate<'p>> = None;
         let mut is_one = true;
         let mut cut = None;
         for exit in &paths.exits {
@@ -102,7 +102,7 @@ impl Follower {
                 Some((Ordering::Equal, false)) => is_one = false,
                 Some((Ordering::Less, _)) | None => {
                     is_one = true;
-                    best = Some(Candidate { exit, slot, return_address, called });
+                    best = Some(ExitCandidate { exit, slot, return_address, called });
                 }
             }
         }
@@ -113,34 +113,38 @@ impl Follower {
     pub(super) fn called(
         &mut self,
         return_address: u64,
-        at: InFile<'_>,
+        at: ImageAddress<'_>,
         context: &WalkContext<'_>,
     ) -> Called {
         self.functions.called(return_address, at, context)
     }
 
     /// Returns true if the code shows that the frame pointer leads to the frame's record.
-    pub(super) fn keeps_frame_pointer(&mut self, at: InFile<'_>, is_leaf: bool) -> bool {
-        self.paths_of(at, is_leaf).is_some_and(|paths| paths.keeps_frame_pointer)
+    pub(super) fn maintains_frame_pointer(&mut self, at: ImageAddress<'_>, is_leaf: bool) -> bool {
+        self.paths_of(at, is_leaf).is_some_and(|paths| paths.maintains_frame_pointer)
     }
 
     /// Returns true if no visible path of the function returns.
-    pub(super) fn never_returns(&mut self, at: InFile<'_>, is_leaf: bool) -> bool {
+    pub(super) fn never_returns(&mut self, at: ImageAddress<'_>, is_leaf: bool) -> bool {
         self.paths_of(at, is_leaf).is_some_and(|paths| paths.never_returns())
     }
 
     /// Returns true if a return address is in the first code of a thread, which ends the thread once its function
     /// returns.
-    pub(super) fn is_thread_start(&mut self, return_address: u64, memory: &Memory<'_>) -> bool {
+    pub(super) fn is_thread_start(
+        &mut self,
+        return_address: u64,
+        memory: &SampleMemory<'_>,
+    ) -> bool {
         let Some(at) = locate(Avma(return_address).sub(1), memory) else { return false };
         call_before(at) == Some(Some(CallTarget::Indirect))
             && self.paths_of(at, false).is_some_and(|paths| paths.only_ends)
     }
 
     /// Returns the paths from the next instruction of a frame.
-    fn paths_of(&mut self, at: InFile<'_>, is_leaf: bool) -> Option<Arc<Paths>> {
+    fn paths_of(&mut self, at: ImageAddress<'_>, is_leaf: bool) -> Option<Arc<Paths>> {
         let start = if is_leaf { at.svma } else { at.svma.add(1) };
-        if self.paths.len() >= MOST_KEPT {
+        if self.paths.len() >= MAX_CACHED {
             self.paths.clear();
         }
         let key = (at.file.serial, start.0);
@@ -160,7 +164,7 @@ impl Follower {
 
 /// Returns the target of the call before a return address that is one byte after `at`. `Some(None)` if no call is
 /// there, `None` if the code cannot be read.
-fn call_before(at: InFile<'_>) -> Option<Option<CallTarget>> {
+fn call_before(at: ImageAddress<'_>) -> Option<Option<CallTarget>> {
     let arch = at.file.image().arch().and_then(processor)?;
     let len = arch.longest_call();
     let return_address = at.svma.add(1);
@@ -172,7 +176,7 @@ fn call_before(at: InFile<'_>) -> Option<Option<CallTarget>> {
 /// Returns true if a stack begins with a frame's code, because the code does not return. It is the code of a thread,
 /// which calls a function through a pointer and ends the thread. Or it is the code that ends a fiber: the fiber's
 /// function returns to it without having been called from there.
-fn is_first_on_stack(paths: &Paths, at: InFile<'_>) -> bool {
+fn is_first_on_stack(paths: &Paths, at: ImageAddress<'_>) -> bool {
     match call_before(at) {
         Some(Some(CallTarget::Indirect)) => paths.only_ends,
         Some(None) => paths.never_returns() && paths.exits.is_empty(),
@@ -180,9 +184,9 @@ fn is_first_on_stack(paths: &Paths, at: InFile<'_>) -> bool {
     }
 }
 
-impl Candidate<'_> {
+impl ExitCandidate<'_> {
     /// Sets the registers to those of the caller.
-    fn apply(&self, registers: &mut Registers, words: &Words, context: &WalkContext<'_>) {
+    fn apply(&self, registers: &mut Registers, words: &MemoryWords, context: &WalkContext<'_>) {
         let (memory, arch) = (&context.memory, context.arch);
         let before = registers.clone();
         for (register, saved) in arch.conventions.callee_saved.into_iter().zip(self.exit.saved) {
@@ -216,8 +220,8 @@ impl Candidate<'_> {
 pub(super) fn value(
     sum: Sum,
     registers: &Registers,
-    words: &Words,
-    memory: &Memory<'_>,
+    words: &MemoryWords,
+    memory: &SampleMemory<'_>,
     depth: u32,
 ) -> Result<u64, RegisterError> {
     let base = match sum.base {

@@ -8,15 +8,15 @@ use std::sync::Arc;
 use address::{Avma, Svma};
 use profile::FoundBy;
 
-use crate::arch::{Base, Processor, Sum, UNUSED, Words};
-use crate::code::{Called, InFile, LinkExit, LinkPaths};
+use crate::arch::{Base, MemoryWords, Processor, Sum, UNUSED};
+use crate::code::{Called, ImageAddress, LinkExit, LinkPaths};
 use crate::fallback::NoCaller;
-use crate::fallback::follow::{Follower, MOST_KEPT, value};
+use crate::fallback::follow::{Follower, MAX_CACHED, value};
 use crate::frame::Caller;
 use crate::state::{MemoryError, RegisterError, Registers, WalkContext};
 
 /// A return, evaluated for a sample.
-struct Candidate<'p> {
+struct LinkExitCandidate<'p> {
     exit: &'p LinkExit,
     /// The caller's stack pointer.
     sp: u64,
@@ -31,7 +31,7 @@ impl Follower {
     /// The reason why no caller is proven.
     pub(super) fn step_by_link(
         &mut self,
-        at: InFile<'_>,
+        at: ImageAddress<'_>,
         is_leaf: bool,
         registers: &mut Registers,
         context: &WalkContext<'_>,
@@ -44,7 +44,7 @@ impl Follower {
                 one.apply(registers, &paths.words, context);
                 Ok(Caller { pc: Avma(one.return_address), exact: false, found_by })
             }
-            None if !paths.is_doubtful => Err(cut.map_or(NoCaller::Unknown, NoCaller::Cut)),
+            None if !paths.is_doubtful => Err(cut.map_or(NoCaller::Unknown, NoCaller::Truncated)),
             _ => Err(NoCaller::Unknown),
         }
     }
@@ -54,11 +54,11 @@ impl Follower {
     fn best_exit<'p>(
         &mut self,
         paths: &'p LinkPaths,
-        at: InFile<'_>,
+        at: ImageAddress<'_>,
         registers: &Registers,
         context: &WalkContext<'_>,
-    ) -> (Option<Candidate<'p>>, Option<u64>) {
-        let mut best: Option<Candidate<'p>> = None;
+    ) -> (Option<LinkExitCandidate<'p>>, Option<u64>) {
+        let mut best: Option<LinkExitCandidate<'p>> = None;
         let mut is_one = true;
         let mut cut = None;
         for exit in &paths.exits {
@@ -79,14 +79,15 @@ impl Follower {
             if called == Called::Never {
                 continue;
             }
-            let is_same =
-                |best: &Candidate<'p>| (best.sp, best.return_address) == (sp, return_address);
+            let is_same = |best: &LinkExitCandidate<'p>| {
+                (best.sp, best.return_address) == (sp, return_address)
+            };
             match best.as_ref().map(|best| (best.called.cmp(&called), is_same(best))) {
                 Some((Ordering::Greater, _) | (_, true)) => {}
                 Some((Ordering::Equal, false)) => is_one = false,
                 Some((Ordering::Less, _)) | None => {
                     is_one = true;
-                    best = Some(Candidate { exit, sp, return_address, called });
+                    best = Some(LinkExitCandidate { exit, sp, return_address, called });
                 }
             }
         }
@@ -96,12 +97,12 @@ impl Follower {
     /// Returns the paths from the next instruction of a frame.
     fn link_paths_of(
         &mut self,
-        at: InFile<'_>,
+        at: ImageAddress<'_>,
         is_leaf: bool,
         arch: Processor,
     ) -> Option<Arc<LinkPaths>> {
         let start = if is_leaf { at.svma } else { at.svma.add(1) };
-        if self.link_paths.len() >= MOST_KEPT {
+        if self.link_paths.len() >= MAX_CACHED {
             self.link_paths.clear();
         }
         let key = (at.file.serial, start.0, is_leaf);
@@ -121,7 +122,7 @@ impl Follower {
     }
 }
 
-impl Candidate<'_> {
+impl LinkExitCandidate<'_> {
     fn found_by(&self, arch: Processor) -> FoundBy {
         let is_untouched =
             |sum: Sum, register: u8| sum == Sum { base: Base::Register(register), offset: 0 };
@@ -131,7 +132,7 @@ impl Candidate<'_> {
     }
 
     /// Sets the registers to those of the caller.
-    fn apply(&self, registers: &mut Registers, words: &Words, context: &WalkContext<'_>) {
+    fn apply(&self, registers: &mut Registers, words: &MemoryWords, context: &WalkContext<'_>) {
         let (memory, arch) = (&context.memory, context.arch);
         let before = registers.clone();
         for (register, saved) in arch.conventions.preserved.into_iter().zip(self.exit.saved) {

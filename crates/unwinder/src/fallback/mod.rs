@@ -37,21 +37,21 @@ use image_store::LoadedImage;
 use profile::FoundBy;
 
 use crate::arch::Arch;
-use crate::code::{Called, Functions, InFile};
+use crate::code::{Called, FunctionAnalyses, ImageAddress};
 use crate::fallback::analysis::Analyser;
-use crate::fallback::copied::Originals;
+use crate::fallback::copied::CopyOriginals;
 use crate::fallback::follow::Follower;
 use crate::frame::Caller;
 use crate::state::{MemoryError, Registers, WalkContext};
 
-pub(crate) use scan::Slot;
+pub(crate) use scan::ReturnSlot;
 
 /// Scratch memory and caches of one thread's fallbacks.
 #[derive(Default)]
 pub(crate) struct Fallback {
     analysers: HashMap<(u32, Svma), Option<Analyser>>,
     follower: Follower,
-    originals: Originals,
+    originals: CopyOriginals,
 }
 
 /// The reason why a frame without call frame information has no caller.
@@ -60,7 +60,7 @@ pub(crate) enum NoCaller {
     /// It is the outermost: the code ends the thread or the fiber once the thread's function has returned.
     Root,
     /// Its return address is past the recorded bytes; the end of its frame.
-    Cut(u64),
+    Truncated(u64),
     /// No caller is proven.
     Unknown,
 }
@@ -90,7 +90,7 @@ impl Fallback {
         mapping: Avma,
         registers: &Registers,
         context: &WalkContext<'m>,
-    ) -> Option<InFile<'m>> {
+    ) -> Option<ImageAddress<'m>> {
         if !context.arch.is(Arch::X86_64) {
             return None;
         }
@@ -98,7 +98,7 @@ impl Fallback {
     }
 
     /// Returns the analyses of the files' functions.
-    pub(crate) const fn functions(&mut self) -> &mut Functions {
+    pub(crate) const fn functions(&mut self) -> &mut FunctionAnalyses {
         &mut self.follower.functions
     }
 
@@ -106,7 +106,7 @@ impl Fallback {
     pub(crate) fn is_call_of(
         &mut self,
         return_address: u64,
-        at: InFile<'_>,
+        at: ImageAddress<'_>,
         context: &WalkContext<'_>,
     ) -> bool {
         self.called(return_address, at, context) == Called::Proven
@@ -116,14 +116,14 @@ impl Fallback {
     pub(crate) fn called(
         &mut self,
         return_address: u64,
-        at: InFile<'_>,
+        at: ImageAddress<'_>,
         context: &WalkContext<'_>,
     ) -> Called {
         self.follower.called(return_address, at, context)
     }
 
     /// Returns true if the code after a frame's call does not return; `at` is in that call.
-    pub(crate) fn never_returns(&mut self, at: InFile<'_>) -> bool {
+    pub(crate) fn never_returns(&mut self, at: ImageAddress<'_>) -> bool {
         self.follower.never_returns(at, false)
     }
 
@@ -133,7 +133,7 @@ impl Fallback {
     /// The reason why there is none.
     pub(crate) fn step(
         &mut self,
-        code: Option<InFile<'_>>,
+        code: Option<ImageAddress<'_>>,
         is_leaf: bool,
         registers: &mut Registers,
         context: &WalkContext<'_>,
@@ -156,7 +156,7 @@ impl Fallback {
     /// The reason why there is none.
     pub(crate) fn by_code(
         &mut self,
-        at: InFile<'_>,
+        at: ImageAddress<'_>,
         is_leaf: bool,
         is_covered: bool,
         registers: &mut Registers,
@@ -167,7 +167,7 @@ impl Fallback {
             found => return found,
         };
         let before = registers.clone();
-        let is_kept = self.follower.keeps_frame_pointer(at, is_leaf);
+        let is_maintained = self.follower.maintains_frame_pointer(at, is_leaf);
         let mut proven = |caller: Option<Caller>, registers: &mut Registers, is_shown: bool| {
             let caller = caller?;
             let called = self.follower.called(caller.pc.0, at, context);
@@ -191,7 +191,7 @@ impl Fallback {
         }
         if found.is_none() {
             let caller = by_frame_pointer(registers, context);
-            found = proven(caller, registers, is_kept);
+            found = proven(caller, registers, is_maintained);
         }
         match (found, leaf) {
             (Some(found), Some((leaf, _))) if found.pc != leaf.pc => {
@@ -240,7 +240,7 @@ fn analyse(
 }
 
 /// Returns true if the frame pointer's record is on the stack, but past the end of the dump.
-pub(crate) fn is_cut_off(registers: &Registers, context: &WalkContext<'_>) -> bool {
+pub(crate) fn is_record_truncated(registers: &Registers, context: &WalkContext<'_>) -> bool {
     let (memory, arch) = (&context.memory, context.arch);
     frame_record(registers, context).is_some_and(|at| {
         let word = arch.word;

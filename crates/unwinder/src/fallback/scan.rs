@@ -4,13 +4,13 @@
 use address::Avma;
 
 use crate::arch::Processor;
-use crate::code::{Called, InFile};
+use crate::code::{Called, ImageAddress};
 use crate::fallback::Fallback;
-use crate::state::{Memory, Registers, WalkContext};
+use crate::state::{Registers, SampleMemory, WalkContext};
 
 /// A word of the dump that can be the return address of the frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Slot {
+pub(crate) struct ReturnSlot {
     pub(crate) address: u64,
     pub(crate) return_address: u64,
 }
@@ -24,12 +24,12 @@ impl Fallback {
     /// `is_start`.
     pub(crate) fn slots(
         &mut self,
-        at: InFile<'_>,
+        at: ImageAddress<'_>,
         is_leaf: bool,
         registers: &Registers,
         context: &WalkContext<'_>,
         mut is_start: impl FnMut(u64) -> bool,
-    ) -> Vec<Slot> {
+    ) -> Vec<ReturnSlot> {
         let (memory, arch) = (&context.memory, context.arch);
         if !arch.is_x86() || memory.is_big_endian() {
             return Vec::new();
@@ -44,9 +44,9 @@ impl Fallback {
             let Some(word) = memory.recorded(address) else { break };
             match self.follower.called(word, at, context) {
                 Called::Never => {}
-                Called::Perhaps => others.push(Slot { address, return_address: word }),
+                Called::Perhaps => others.push(ReturnSlot { address, return_address: word }),
                 Called::Proven => {
-                    proven.push(Slot { address, return_address: word });
+                    proven.push(ReturnSlot { address, return_address: word });
                     if proven.len() > MOST_SLOTS {
                         return Vec::new();
                     }
@@ -55,7 +55,7 @@ impl Fallback {
         }
         if proven.is_empty() && self.follower.never_returns(at, is_leaf) {
             // No other callee could still be active.
-            let first = others.into_iter().next().filter(|slot: &Slot| {
+            let first = others.into_iter().next().filter(|slot: &ReturnSlot| {
                 is_start(slot.return_address)
                     || self.follower.is_thread_start(slot.return_address, memory)
             });
@@ -65,12 +65,12 @@ impl Fallback {
     }
 
     /// Returns true if a slot returns to the first code of a thread.
-    pub(crate) fn is_thread_start(&mut self, slot: &Slot, memory: &Memory<'_>) -> bool {
+    pub(crate) fn is_thread_start(&mut self, slot: &ReturnSlot, memory: &SampleMemory<'_>) -> bool {
         self.follower.is_thread_start(slot.return_address, memory)
     }
 }
 
-impl Slot {
+impl ReturnSlot {
     /// Returns the registers of the caller; the callee-saved registers are unknown.
     pub(crate) fn apply(&self, registers: &Registers, arch: Processor) -> Registers {
         let mut caller = registers.clone();

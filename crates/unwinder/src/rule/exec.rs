@@ -5,7 +5,7 @@ use profile::EndReason;
 use crate::arch::{NARROW, Processor, WIDE};
 use crate::rule::expression::{ExpressionError, evaluate};
 use crate::rule::{Cfa, FullRow, Recovery, SimpleRule};
-use crate::state::{Memory, MemoryError, RegisterError, Registers, Saved, WalkContext};
+use crate::state::{MemoryError, RegisterError, Registers, SampleMemory, Saved, WalkContext};
 
 /// Words that a step by a simple rule read, and the resulting frame.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,7 @@ pub(crate) const fn slot_at<const WORD: u64>(cfa: u64, words: i8) -> u64 {
 impl SimpleRule {
     /// Returns the CFA, if its base register is known.
     #[cold]
-    pub(crate) fn cfa(&self, registers: &Registers, memory: &Memory<'_>) -> Option<u64> {
+    pub(crate) fn cfa(&self, registers: &Registers, memory: &SampleMemory<'_>) -> Option<u64> {
         let base = registers.get(self.cfa_register, memory).ok()?;
         Some(base.wrapping_add_signed(i64::from(self.cfa_offset)))
     }
@@ -42,10 +42,10 @@ impl SimpleRule {
     /// Returns the CFA if the slot of the return address is on the stack, past the end of the dump. The interrupted
     /// frame of a signal has no such slot.
     #[inline]
-    pub(crate) fn cut_at<const WORD: u64>(
+    pub(crate) fn truncated_at<const WORD: u64>(
         &self,
         registers: &Registers,
-        memory: &Memory<'_>,
+        memory: &SampleMemory<'_>,
     ) -> Option<u64> {
         if self.signal || self.return_address() == 0 {
             return None;
@@ -104,7 +104,7 @@ impl SimpleRule {
 
     /// Returns the CFA from the value of its base register.
     #[inline(always)]
-    fn cfa_from<const WORD: u64>(&self, base: u64, memory: &Memory<'_>) -> u64 {
+    fn cfa_from<const WORD: u64>(&self, base: u64, memory: &SampleMemory<'_>) -> u64 {
         let cfa = base.wrapping_add_signed(i64::from(self.cfa_offset));
         if WORD == NARROW { memory.wrap(cfa) } else { cfa }
     }
@@ -138,7 +138,11 @@ impl SimpleRule {
 
     /// Returns a digest of the saved values in a frame with the given extent.
     #[inline(always)]
-    pub(crate) fn values<const WORD: u64>(&self, memory: &Memory<'_>, frame: FrameExtent) -> Saved {
+    pub(crate) fn values<const WORD: u64>(
+        &self,
+        memory: &SampleMemory<'_>,
+        frame: FrameExtent,
+    ) -> Saved {
         let mut slots = SavedSlots { rule: self, memory, sp: frame.sp, values: Saved::NONE };
         let below = memory.recorded_below(frame.cfa);
         slots.add::<WORD, 1>(below);
@@ -162,7 +166,7 @@ fn unless_popped<const WORD: u64>(words: i8, frame: FrameExtent) -> Option<u64> 
 /// The slots of registers that a simple rule saves, restricted to registers that distinguish calls.
 struct SavedSlots<'a> {
     rule: &'a SimpleRule,
-    memory: &'a Memory<'a>,
+    memory: &'a SampleMemory<'a>,
     sp: u64,
     /// Digest of their values.
     values: Saved,

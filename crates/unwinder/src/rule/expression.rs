@@ -4,7 +4,7 @@
 
 use gimli::{EndianSlice, Operation, RunTimeEndian};
 
-use crate::state::{Memory, RegisterError, Registers};
+use crate::state::{RegisterError, Registers, SampleMemory};
 
 /// The reason why an expression has no value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,7 +25,7 @@ pub(crate) fn evaluate(
     bytes: &[u8],
     cfa: Option<u64>,
     registers: &Registers,
-    memory: &Memory<'_>,
+    memory: &SampleMemory<'_>,
 ) -> Result<u64, ExpressionError> {
     let endian = if memory.is_big_endian() { RunTimeEndian::Big } else { RunTimeEndian::Little };
     let address_size = memory.word_size() as u8;
@@ -67,7 +67,7 @@ struct StackMachine<'a> {
     /// Number of upper bits, of 64, that values do not use. Invariant: they are 0 on the stack.
     unused: u32,
     registers: &'a Registers,
-    memory: &'a Memory<'a>,
+    memory: &'a SampleMemory<'a>,
 }
 
 impl StackMachine<'_> {
@@ -208,7 +208,7 @@ mod tests {
     fn run_on(form: WordForm, bytes: &[u8], cfa: Option<u64>) -> Result<u64, ExpressionError> {
         let (space, images) = (Space::default(), ImageStore::default());
         let stack = [0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 9, 0, 0, 0, 0, 0, 0, 0];
-        let memory = Memory {
+        let memory = SampleMemory {
             stack: &stack,
             stack_start: 0x1000,
             form,

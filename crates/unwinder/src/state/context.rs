@@ -3,11 +3,11 @@
 use std::cell::Cell;
 
 use crate::arch::Processor;
-use crate::state::Memory;
+use crate::state::SampleMemory;
 
 /// The purpose of a walk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Mode {
+pub(crate) enum WalkMode {
     /// To find the frames of a sample.
     Sample,
     /// To find the frames of a sample beyond a guess, so that a return address of 0 proves nothing.
@@ -21,10 +21,10 @@ pub(crate) enum Mode {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WalkContext<'a> {
     /// The recorded stack, and the files that are mapped in the address space.
-    pub(crate) memory: Memory<'a>,
+    pub(crate) memory: SampleMemory<'a>,
     /// The processor of the registers.
     pub(crate) arch: Processor,
-    pub(crate) mode: Mode,
+    pub(crate) mode: WalkMode,
     /// Number of frames that trials may still find for this sample.
     pub(crate) trial_frames: &'a Cell<usize>,
 }
@@ -32,6 +32,6 @@ pub(crate) struct WalkContext<'a> {
 impl WalkContext<'_> {
     /// Returns the context for a trial.
     pub(crate) const fn for_trial(&self) -> Self {
-        Self { mode: Mode::Trial, ..*self }
+        Self { mode: WalkMode::Trial, ..*self }
     }
 }

@@ -41,7 +41,7 @@ impl WordForm {
 
 /// The memory of one sample.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Memory<'a> {
+pub(crate) struct SampleMemory<'a> {
     pub(crate) stack: &'a [u8],
     pub(crate) stack_start: u64,
     pub(crate) form: WordForm,
@@ -51,7 +51,7 @@ pub(crate) struct Memory<'a> {
     pub(crate) steps: &'a Cell<u32>,
 }
 
-impl Memory<'_> {
+impl SampleMemory<'_> {
     /// Returns true if words are big-endian.
     pub(crate) const fn is_big_endian(&self) -> bool {
         matches!(self.form, WordForm::Big64)

@@ -5,7 +5,7 @@ mod memory;
 mod registers;
 mod saved;
 
-pub(crate) use context::{Mode, WalkContext};
-pub(crate) use memory::{Memory, MemoryError, WordForm};
+pub(crate) use context::{WalkContext, WalkMode};
+pub(crate) use memory::{MemoryError, SampleMemory, WordForm};
 pub(crate) use registers::{RegisterError, Registers};
 pub use saved::Saved;

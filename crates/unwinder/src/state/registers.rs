@@ -2,7 +2,7 @@
 //! value is needed: most never are, and their stack lines stay untouched.
 
 use crate::arch::{N_REGISTERS, Processor};
-use crate::state::memory::{Memory, MemoryError};
+use crate::state::memory::{MemoryError, SampleMemory};
 
 /// Registers by DWARF number, each unknown, a value, or a slot in memory that holds the value.
 #[derive(Clone, Debug)]
@@ -109,7 +109,11 @@ impl Registers {
 
     /// Returns the value of a register, read from its slot if it was saved.
     #[inline]
-    pub(crate) fn get(&self, register: u8, memory: &Memory<'_>) -> Result<u64, RegisterError> {
+    pub(crate) fn get(
+        &self,
+        register: u8,
+        memory: &SampleMemory<'_>,
+    ) -> Result<u64, RegisterError> {
         let Some(&value) = self.values.get(usize::from(register)) else {
             return Err(RegisterError::Unknown);
         };

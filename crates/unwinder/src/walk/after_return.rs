@@ -11,7 +11,7 @@ use address::{Avma, Svma};
 use profile::FoundBy;
 
 use crate::cache::StackCache;
-use crate::code::{Called, Function, InFile, locate};
+use crate::code::{Called, ImageAddress, MappedFunction, locate};
 use crate::frame::Frame;
 use crate::rule::Rule;
 use crate::state::{Registers, WalkContext};
@@ -24,7 +24,7 @@ const MOST_CALLS: usize = 8192;
 
 /// The location to which a function returned.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ReturnPlace {
+pub(super) struct ReturnLocation {
     /// Return address in the process. If several are possible, the first: their frames are equal.
     pub(super) pc: Avma,
     /// Start of its function; `None` if the exact call is proven.
@@ -42,24 +42,24 @@ impl Walker<'_> {
         context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
     ) -> Option<WalkOutcome> {
-        let place = self.returned_to(pc, &registers, context)?;
-        Some(self.walk_from_return(place, previous, registers, context, frames))
+        let location = self.returned_to(pc, &registers, context)?;
+        Some(self.walk_from_return(location, previous, registers, context, frames))
     }
 
     /// Walks from a location to which a function returned, with the registers after its return.
     pub(super) fn walk_from_return(
         &mut self,
-        place: ReturnPlace,
+        location: ReturnLocation,
         previous: &mut StackCache,
         registers: Registers,
         context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
     ) -> WalkOutcome {
         let second = frames.len();
-        let start = WalkStart::caller(place.pc);
+        let start = WalkStart::caller(location.pc);
         let outcome = self.walk_from(start, previous, registers, context, frames);
         if let Some(frame) = frames.get_mut(second) {
-            let shown = place.function.unwrap_or(place.pc.sub(1));
+            let shown = location.function.unwrap_or(location.pc.sub(1));
             let shown = self.frame_at(shown, context.memory.space, FoundBy::Scan);
             *frame = Frame { sp: frame.sp, saved: frame.saved, ..shown };
         }
@@ -71,7 +71,7 @@ impl Walker<'_> {
         pc: Avma,
         registers: &Registers,
         context: &WalkContext<'_>,
-    ) -> Option<ReturnPlace> {
+    ) -> Option<ReturnLocation> {
         let (memory, arch) = (&context.memory, context.arch);
         let returned = locate(pc, memory).filter(|_| !memory.is_big_endian())?;
         let bias = pc.0.wrapping_sub(returned.svma.0);
@@ -95,9 +95,10 @@ impl Walker<'_> {
             };
             looked_at += 1 + self.cache.fallback.functions().calls_of(function.at).len();
             let end = slot.wrapping_add(word_size);
-            if let Some(place) = self.place_in(function, returned, end, passed, registers, context)
+            if let Some(location) =
+                self.location_in(function, returned, end, passed, registers, context)
             {
-                return Some(place);
+                return Some(location);
             }
             passed = true;
         }
@@ -107,17 +108,17 @@ impl Walker<'_> {
     /// Returns the location in `function` that has a frame which ends at `end`: after a call of the function that
     /// returned. If return addresses were `passed`, frames that are counted from the frame pointer prove nothing: the
     /// functions that return there may not have changed it.
-    fn place_in(
+    fn location_in(
         &mut self,
-        function: Function<'_>,
-        returned: InFile<'_>,
+        function: MappedFunction<'_>,
+        returned: ImageAddress<'_>,
         end: u64,
         passed: bool,
         registers: &Registers,
         context: &WalkContext<'_>,
-    ) -> Option<ReturnPlace> {
-        let Function { at, bias } = function;
-        let mut places = Vec::new();
+    ) -> Option<ReturnLocation> {
+        let MappedFunction { at, bias } = function;
+        let mut locations = Vec::new();
         for &svma in self.cache.fallback.functions().calls_of(at).iter() {
             let pc = svma.wrapping_add(bias);
             let call = Svma(svma.wrapping_sub(1));
@@ -130,13 +131,13 @@ impl Walker<'_> {
             }
             let called = self.cache.fallback.functions().called(pc, returned, context);
             if called != Called::Never {
-                places.push((Avma(pc), called));
+                locations.push((Avma(pc), called));
             }
         }
-        let (&(pc, called), others) = places.split_first()?;
+        let (&(pc, called), others) = locations.split_first()?;
         let is_proven = others.is_empty() && called == Called::Proven;
         let start = Avma(at.svma.0.wrapping_add(bias));
-        Some(ReturnPlace { pc, function: (!is_proven).then_some(start) })
+        Some(ReturnLocation { pc, function: (!is_proven).then_some(start) })
     }
 }
 

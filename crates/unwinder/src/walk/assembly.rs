@@ -9,7 +9,7 @@ use crate::code::{Called, locate};
 use crate::fallback::is_return_address;
 use crate::frame::Step;
 use crate::rule::Rule;
-use crate::state::{Memory, Registers, WalkContext};
+use crate::state::{Registers, SampleMemory, WalkContext};
 use crate::walk::Walker;
 use crate::walk::without_cfi::LookedUpFrame;
 
@@ -31,15 +31,15 @@ impl Walker<'_> {
     pub(super) fn step_out_of_assembly(
         &mut self,
         rule: Rule,
-        place: &LookedUpFrame<'_>,
+        callee: &LookedUpFrame<'_>,
         registers: &mut Registers,
         context: &WalkContext<'_>,
     ) -> Option<Result<Step, EndReason>> {
         let (memory, arch) = (&context.memory, context.arch);
-        if !place.is_leaf {
+        if !callee.is_leaf {
             return None;
         }
-        let at = place.code(memory)?;
+        let at = callee.code(memory)?;
         let sp = registers.sp(arch);
         let mut callers = registers.clone();
         let run = match rule {
@@ -47,7 +47,7 @@ impl Walker<'_> {
                 rule.run::<NARROW>(&mut callers, context).map(|read| read.return_address)
             }
             Rule::Full { row, signal: false } => {
-                self.full_row(row, place.svma, place.lookup, memory)?.run(&mut callers, context)
+                self.full_row(row, callee.svma, callee.lookup, memory)?.run(&mut callers, context)
             }
             _ => return None,
         };
@@ -68,7 +68,7 @@ impl Walker<'_> {
             stated => stated,
         };
         callers.clone_from(registers);
-        match self.cache.fallback.by_code(at, place.is_leaf, true, &mut callers, context) {
+        match self.cache.fallback.by_code(at, callee.is_leaf, true, &mut callers, context) {
             Ok(caller) => {
                 *registers = callers;
                 Some(Ok(Step::to(Some(caller))))
@@ -79,7 +79,7 @@ impl Walker<'_> {
     }
 
     /// Returns true if a stack can begin with the code at an address: nothing calls it, and it never returns.
-    fn ends_stack(&mut self, pc: u64, memory: &Memory<'_>) -> bool {
+    fn ends_stack(&mut self, pc: u64, memory: &SampleMemory<'_>) -> bool {
         let Some(at) = locate(Avma(pc).sub(1), memory) else { return false };
         self.cache.fallback.never_returns(at)
     }

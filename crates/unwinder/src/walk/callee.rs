@@ -1,12 +1,12 @@
 //! The callee: the frame that a step starts from.
 
-use crate::frame::{Evidence, Frame, Remark, Step};
+use crate::frame::{Frame, Remark, Step, StepEvidence};
 use crate::state::WalkContext;
 
 /// Records in a frame the facts that the step from it shows.
 #[inline]
 pub(super) fn note_facts(frame: &mut Frame, step: &Step, is_leaf: bool, context: &WalkContext<'_>) {
-    if let Some(Evidence::Simple(_, read)) = &step.evidence {
+    if let Some(StepEvidence::Simple(_, read)) = &step.evidence {
         frame.saved = read.values;
     }
     if step.remark == Remark::InSystemCall {
@@ -23,19 +23,19 @@ pub(super) fn note_facts(frame: &mut Frame, step: &Step, is_leaf: bool, context:
 #[cold]
 fn look_up_return_address(frame: &mut Frame, step: &Step, context: &WalkContext<'_>) {
     let (memory, arch) = (&context.memory, context.arch);
-    let goes_on = frame.in_process().add(1);
+    let next = frame.in_process().add(1);
     let is_called = match (step.caller, step.evidence) {
         // A signal frame.
         (Some(_), _) => false,
         (None, Some(_)) => true,
         (None, None) => {
             let len = arch.longest_call();
-            let code = memory.code(goes_on.sub(len as u64), len);
+            let code = memory.code(next.sub(len as u64), len);
             code.is_none_or(|code| arch.ends_with_call(code))
         }
     };
     // The first byte of a mapping is already the looked-up address there.
-    let is_inside = || memory.space.lookup(goes_on).is_some_and(|it| it.start < goes_on.sub(1));
+    let is_inside = || memory.space.lookup(next).is_some_and(|it| it.start < next.sub(1));
     if !is_called && is_inside() {
         frame.relative = frame.relative.wrapping_add(1);
     }

@@ -8,12 +8,12 @@ use crate::arch::{NARROW, WIDE};
 use crate::cache::{CachedMapping, Followed, StackCache, WalkState};
 use crate::frame::{Frame, Remark, Step};
 use crate::rule::Rule;
-use crate::state::{Mode, Registers, WalkContext};
+use crate::state::{Registers, WalkContext, WalkMode};
 use crate::walk::Walker;
 use crate::walk::callee::note_facts;
 use crate::walk::limits::{is_stuck, most_frames};
 use crate::walk::outcome::{ChainEnd, WalkOutcome};
-use crate::walk::proof::RootBy;
+use crate::walk::proof::RootEvidence;
 use crate::walk::return_probe::{end_nowhere, is_trampoline};
 use crate::walk::simple_step::SimpleStep;
 use crate::walk::start::WalkStart;
@@ -65,11 +65,11 @@ impl Walker<'_> {
         let max_frames = self.most_frames(context);
         // Signal frames that lead to another stack, or to one that was already walked.
         let mut switches = 0;
-        let (mut is_guessed, mut has_gap) = (context.mode != Mode::Sample, false);
+        let (mut is_guessed, mut has_gap) = (context.mode != WalkMode::Sample, false);
         let end = loop {
             if !is_leaf {
-                let room = max_frames.saturating_sub(frames.len() - first);
-                let walk = WalkState { context, registers: &mut registers, frames, room };
+                let capacity = max_frames.saturating_sub(frames.len() - first);
+                let walk = WalkState { context, registers: &mut registers, frames, capacity };
                 match self.follow::<WORD>(lookup, found_by, previous, walk) {
                     None => {}
                     Some(Followed::End(reason)) => {
@@ -82,7 +82,7 @@ impl Walker<'_> {
             let is_first = frames.len() == first;
             let Some((at, mapping)) = self.mapping_of(lookup, is_first, is_leaf, memory.space)
             else {
-                let walk = WalkState { context, registers: &mut registers, frames, room: 0 };
+                let walk = WalkState { context, registers: &mut registers, frames, capacity: 0 };
                 break end_nowhere::<WORD>(lookup, found_by, first, walk);
             };
             lookup = at;
@@ -93,18 +93,18 @@ impl Walker<'_> {
             let frame = Frame { sp, ..mapping.frame(lookup, found_by) };
             let svma = Svma(lookup.0.wrapping_sub(mapping.bias));
             let rule = self.rule_in::<WORD>(&mapping, svma, lookup, memory);
-            let walk = WalkState { context, registers: &mut registers, frames, room: 1 };
+            let walk = WalkState { context, registers: &mut registers, frames, capacity: 1 };
             match self.simple_step::<WORD>(&rule, &frame, is_leaf, previous, walk) {
                 None => {}
-                Some(SimpleStep::CutOff(end)) => break ChainEnd::cut_off_at(end),
+                Some(SimpleStep::Truncated(end)) => break ChainEnd::truncated_at(end),
                 Some(SimpleStep::To(next)) => {
                     (lookup, found_by, is_leaf) = (next, FoundBy::Cfi, false);
                     continue;
                 }
             }
-            let place = LookedUpFrame { mapping: &mapping, lookup, svma, is_leaf };
-            let walk = WalkState { context, registers: &mut registers, frames, room: 1 };
-            let step = self.step_on::<WORD>(rule, place, frame, previous, walk, &mut switches);
+            let callee = LookedUpFrame { mapping: &mapping, lookup, svma, is_leaf };
+            let walk = WalkState { context, registers: &mut registers, frames, capacity: 1 };
+            let step = self.step_on::<WORD>(rule, callee, frame, previous, walk, &mut switches);
             let step = match step {
                 Ok(step) => step,
                 Err(end) => break end,
@@ -112,7 +112,7 @@ impl Walker<'_> {
             is_guessed |= step.remark.is_guess();
             has_gap |= step.remark == Remark::GuessAcrossGap;
             let Some(caller) = step.caller else {
-                let by = RootBy::of(&rule, &step);
+                let by = RootEvidence::of(&rule, &step);
                 break self.judge_root(by, is_guessed, chain_of(frames, first), context).into();
             };
             (lookup, found_by, is_leaf) = (caller.lookup(), caller.found_by, caller.exact);
@@ -127,7 +127,7 @@ impl Walker<'_> {
     fn step_on<const WORD: u64>(
         &mut self,
         rule: Rule,
-        place: LookedUpFrame<'_>,
+        callee: LookedUpFrame<'_>,
         frame: Frame,
         previous: &mut StackCache,
         walk: WalkState<'_, '_>,
@@ -135,8 +135,8 @@ impl Walker<'_> {
     ) -> Result<Step, ChainEnd> {
         let WalkState { context, registers, frames, .. } = walk;
         frames.push(frame);
-        let is_leaf = place.is_leaf;
-        let step = self.step::<WORD>(rule, place, registers, context)?;
+        let is_leaf = callee.is_leaf;
+        let step = self.step::<WORD>(rule, callee, registers, context)?;
         if is_stuck(&step, frame.sp, registers.sp(context.arch), switches) {
             return Err(EndReason::NoProgress.into());
         }
@@ -153,7 +153,7 @@ impl Walker<'_> {
         chain: &[Frame],
         context: &WalkContext<'_>,
     ) -> ChainEnd {
-        let by = if previous.ends_outermost() { RootBy::Stated } else { RootBy::Zero };
+        let by = if previous.ends_outermost() { RootEvidence::Stated } else { RootEvidence::Zero };
         match reason {
             EndReason::Root => self.judge_root(by, is_guessed, chain, context).into(),
             reason => reason.into(),
@@ -163,8 +163,8 @@ impl Walker<'_> {
     /// Returns the maximum number of frames of a walk.
     fn most_frames(&self, context: &WalkContext<'_>) -> usize {
         match context.mode {
-            Mode::Trial => context.trial_frames.get(),
-            Mode::Sample | Mode::BeyondGuess => {
+            WalkMode::Trial => context.trial_frames.get(),
+            WalkMode::Sample | WalkMode::BeyondGuess => {
                 self.max_frames.min(most_frames(context.memory.stack.len()))
             }
         }

@@ -66,7 +66,7 @@ impl Executed {
 
 impl Walker<'_> {
     /// Walks from an executed instruction, with the registers after it.
-    pub(super) fn walk_behind(
+    pub(super) fn walk_after_executed(
         &mut self,
         pc: Avma,
         previous: &mut StackCache,

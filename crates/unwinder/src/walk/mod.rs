@@ -30,8 +30,8 @@ use profile::{EndReason, FoundBy};
 use crate::arch::{Arch, Processor, processor};
 use crate::engine::Engine;
 use crate::frame::Frame;
-use crate::kept::KeptRules;
-use crate::state::{Memory, Mode, Registers, WalkContext, WordForm};
+use crate::state::{Registers, SampleMemory, WalkContext, WalkMode, WordForm};
+use crate::stored::StoredRules;
 use crate::walk::limits::{most_tried, steps_of};
 use crate::walk::outcome::WalkOutcome;
 use crate::walk::start::{WalkStart, initial_registers};
@@ -65,10 +65,10 @@ pub struct Walker<'e> {
     images: &'e ImageStore,
     max_frames: usize,
     /// The rules cached on disk across runs.
-    kept: Option<&'e KeptRules>,
+    stored_rules: Option<&'e StoredRules>,
     cache: WorkerCache,
     /// CFA of the last function of the last walk, if the caller's bytes are missing.
-    cut_at: Option<u64>,
+    truncated_at: Option<u64>,
     /// Steps with a cached rule, and steps with a newly made rule.
     hits: u64,
     misses: u64,
@@ -90,12 +90,21 @@ impl<'e> Walker<'e> {
         max_frames: usize,
     ) -> Self {
         cache.fallback.within(engine.budget());
-        Self { engine, images, max_frames, kept: None, cache, cut_at: None, hits: 0, misses: 0 }
+        Self {
+            engine,
+            images,
+            max_frames,
+            stored_rules: None,
+            cache,
+            truncated_at: None,
+            hits: 0,
+            misses: 0,
+        }
     }
 
     /// From now on, takes rules from those that are cached on disk across runs.
-    pub const fn keep_rules(&mut self, kept: Option<&'e KeptRules>) {
-        self.kept = kept;
+    pub const fn use_stored_rules(&mut self, stored_rules: Option<&'e StoredRules>) {
+        self.stored_rules = stored_rules;
     }
 
     /// Returns the caches, for the next walker.
@@ -134,7 +143,7 @@ impl<'e> Walker<'e> {
         frames: &mut Vec<Frame>,
     ) -> EndReason {
         let outcome = self.walk_sample(state, sampled, frames);
-        self.cut_at = outcome.end.cut_at;
+        self.truncated_at = outcome.end.truncated_at;
         outcome.end.reason
     }
 
@@ -164,7 +173,7 @@ impl<'e> Walker<'e> {
     ) -> WalkOutcome {
         let first = frames.len();
         let Some(pc) = pc.map(Avma) else { return EndReason::NoUserRegs.into() };
-        let memory = Memory {
+        let memory = SampleMemory {
             stack: state.stack,
             stack_start: registers.sp(arch),
             form: WordForm::of(arch, state.big_endian),
@@ -173,12 +182,12 @@ impl<'e> Walker<'e> {
             steps: &Cell::new(steps_of(state.stack.len())),
         };
         let trial_frames = &Cell::new(most_tried(state.stack.len()));
-        let context = WalkContext { memory, arch, mode: Mode::Sample, trial_frames };
+        let context = WalkContext { memory, arch, mode: WalkMode::Sample, trial_frames };
         let at = state.thread as usize % STACKS;
         let mut stack = std::mem::take(&mut self.cache.stacks[at]);
         stack.begin(state.space.version(), arch);
         let mut outcome = if state.executed {
-            self.walk_behind(pc, &mut stack, registers, &context, frames)
+            self.walk_after_executed(pc, &mut stack, registers, &context, frames)
         } else {
             self.walk_from(WalkStart::sampled(pc), &mut stack, registers, &context, frames)
         };
@@ -200,8 +209,8 @@ impl<'e> Walker<'e> {
     /// the next bytes are missing.
     #[inline]
     #[must_use]
-    pub const fn cut_at(&self) -> Option<u64> {
-        self.cut_at
+    pub const fn truncated_at(&self) -> Option<u64> {
+        self.truncated_at
     }
 
     /// Maximum number of user frames of a sample.
@@ -219,7 +228,7 @@ impl<'e> Walker<'e> {
 }
 
 /// Returns the opened file that is mapped at an address.
-fn file_at<'m>(lookup: Avma, memory: &Memory<'m>) -> Option<&'m Arc<LoadedImage>> {
+fn file_at<'m>(lookup: Avma, memory: &SampleMemory<'m>) -> Option<&'m Arc<LoadedImage>> {
     let mapping = memory.images.mapping_at(lookup, memory.space)?;
     memory.images.image(memory.space.module(&mapping)?).ok()
 }

@@ -3,7 +3,7 @@
 use address::Avma;
 use profile::EndReason;
 
-use crate::state::{Mode, Registers, WalkContext};
+use crate::state::{Registers, WalkContext, WalkMode};
 
 /// The last function of a chain, if a method other than a rule may lead to its caller.
 #[derive(Debug)]
@@ -20,21 +20,21 @@ pub(super) struct LastFunction {
 pub(super) struct ChainEnd {
     pub(super) reason: EndReason,
     /// CFA of the last function, if the caller's bytes are missing.
-    pub(super) cut_at: Option<u64>,
+    pub(super) truncated_at: Option<u64>,
     /// The last function, after a return probe or on another stack than its caller.
     pub(super) last: Option<Box<LastFunction>>,
 }
 
 impl From<EndReason> for ChainEnd {
     fn from(reason: EndReason) -> Self {
-        Self { reason, cut_at: None, last: None }
+        Self { reason, truncated_at: None, last: None }
     }
 }
 
 impl ChainEnd {
     /// A chain end after a frame with a CFA past the recorded bytes.
-    pub(super) const fn cut_off_at(end: u64) -> Self {
-        Self { reason: EndReason::StackExhausted, cut_at: Some(end), last: None }
+    pub(super) const fn truncated_at(end: u64) -> Self {
+        Self { reason: EndReason::StackExhausted, truncated_at: Some(end), last: None }
     }
 }
 
@@ -57,7 +57,7 @@ impl From<EndReason> for WalkOutcome {
 impl WalkOutcome {
     /// Returns the context for a walk that continues from this end.
     pub(super) const fn context_beyond<'m>(&self, context: &WalkContext<'m>) -> WalkContext<'m> {
-        let mode = if self.is_guessed { Mode::BeyondGuess } else { context.mode };
+        let mode = if self.is_guessed { WalkMode::BeyondGuess } else { context.mode };
         WalkContext { mode, ..*context }
     }
 

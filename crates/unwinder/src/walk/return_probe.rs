@@ -21,12 +21,12 @@ use profile::{EndReason, FoundBy};
 
 use crate::arch::{NARROW, WIDE};
 use crate::cache::{StackCache, WalkState};
-use crate::code::{Called, InFile, locate};
+use crate::code::{Called, ImageAddress, locate};
 use crate::frame::Frame;
 use crate::rule::{Rule, SimpleRule};
 use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
-use crate::walk::after_return::{ReturnPlace, follows_call};
+use crate::walk::after_return::{ReturnLocation, follows_call};
 use crate::walk::outcome::{ChainEnd, LastFunction, WalkOutcome};
 use crate::walk::start::WalkStart;
 
@@ -35,7 +35,7 @@ const MOST_PROBES: usize = 64;
 
 /// A call of the probed function that may be its caller.
 #[derive(Clone, Copy, Debug)]
-struct Candidate {
+struct CallerCandidate {
     /// Its return address.
     pc: Avma,
     /// Start of the function that contains the call.
@@ -46,13 +46,13 @@ struct Candidate {
 
 /// The result of the search for a probed function's caller.
 #[derive(Debug)]
-enum Caller {
+enum ProbedCaller {
     /// More than direct calls lead to the function, or some of them cannot be checked.
     Open,
     /// No call is possible, or the possible ones disagree on the ends of their frames.
     Unknown,
     /// One function is the caller.
-    At(ReturnPlace),
+    At(ReturnLocation),
     /// Several functions are possible, with equal frames: their caller continues at that address.
     Outside(Avma, Box<Registers>),
 }
@@ -85,7 +85,7 @@ pub(super) fn end_nowhere<const WORD: u64>(
     let (lookup, registers) = (probed.in_process(), registers.clone());
     ChainEnd {
         reason: EndReason::ReturnProbe,
-        cut_at: Some(registers.sp(arch)),
+        truncated_at: Some(registers.sp(arch)),
         last: Some(Box::new(LastFunction { lookup, registers })),
     }
 }
@@ -135,15 +135,15 @@ impl Walker<'_> {
     ) -> Option<WalkOutcome> {
         let mut previous = StackCache::default();
         let LastFunction { lookup, registers } = probed;
-        match self.caller_of_probed(lookup, &registers, context).unwrap_or(Caller::Open) {
-            Caller::Unknown => None,
-            Caller::Open => {
+        match self.caller_of_probed(lookup, &registers, context).unwrap_or(ProbedCaller::Open) {
+            ProbedCaller::Unknown => None,
+            ProbedCaller::Open => {
                 self.walk_after_return(lookup, &mut previous, registers, context, frames)
             }
-            Caller::At(place) => {
-                Some(self.walk_from_return(place, &mut previous, registers, context, frames))
+            ProbedCaller::At(location) => {
+                Some(self.walk_from_return(location, &mut previous, registers, context, frames))
             }
-            Caller::Outside(pc, registers) => {
+            ProbedCaller::Outside(pc, registers) => {
                 frames.push(Frame::GAP);
                 let first = frames.len();
                 let start = WalkStart::caller(pc);
@@ -164,10 +164,10 @@ impl Walker<'_> {
         lookup: Avma,
         registers: &Registers,
         context: &WalkContext<'_>,
-    ) -> Option<Caller> {
+    ) -> Option<ProbedCaller> {
         let probed = locate(lookup, &context.memory).filter(|_| context.arch.is_x86())?;
         let start = self.engine.function_start(probed.file, probed.svma, context.memory.images)?;
-        let function = InFile { svma: Svma(start), ..probed };
+        let function = ImageAddress { svma: Svma(start), ..probed };
         let references = self.cache.fallback.functions().references(function)?;
         if references.has_others() {
             return None;
@@ -175,7 +175,7 @@ impl Walker<'_> {
         let bias = lookup.0.wrapping_sub(probed.svma.0);
         let mut found = Vec::new();
         for &svma in &references.calls {
-            let call = InFile { svma: Svma(svma), ..probed };
+            let call = ImageAddress { svma: Svma(svma), ..probed };
             match self.candidate(call, bias, registers, context) {
                 Err(open) => return Some(open),
                 Ok(candidate) => found.extend(candidate),
@@ -191,33 +191,33 @@ impl Walker<'_> {
     /// The result of the whole search, if the call cannot be checked.
     fn candidate(
         &mut self,
-        call: InFile<'_>,
+        call: ImageAddress<'_>,
         bias: u64,
         registers: &Registers,
         context: &WalkContext<'_>,
-    ) -> Result<Option<Candidate>, Caller> {
+    ) -> Result<Option<CallerCandidate>, ProbedCaller> {
         let (memory, arch) = (&context.memory, context.arch);
         let pc = Avma(call.svma.0.wrapping_add(bias));
         let before = call.svma.sub(1);
         let start = self.engine.function_start(call.file, before, memory.images);
-        let start = start.ok_or(Caller::Open)?;
+        let start = start.ok_or(ProbedCaller::Open)?;
         let function = Avma(start.wrapping_add(bias));
         let rule = match self.rule_of(call.file.serial, before, pc.sub(1), context) {
             Rule::Simple(rule) if rule.return_address() == -1 && !rule.signal => rule,
-            Rule::Outermost => return Ok(Some(Candidate { pc, function, frame: None })),
-            _ => return Err(Caller::Open),
+            Rule::Outermost => return Ok(Some(CallerCandidate { pc, function, frame: None })),
+            _ => return Err(ProbedCaller::Open),
         };
-        let end = rule.cfa(registers, memory).ok_or(Caller::Open)?;
+        let end = rule.cfa(registers, memory).ok_or(ProbedCaller::Open)?;
         if end <= registers.sp(arch) {
             return Ok(None);
         }
         // The frame of the true caller may be past the end of the dump.
         let slot = end.wrapping_sub(arch.word);
-        let return_address = memory.recorded(slot).ok_or(Caller::Unknown)?;
-        let at = InFile { svma: Svma(start), ..call };
+        let return_address = memory.recorded(slot).ok_or(ProbedCaller::Unknown)?;
+        let at = ImageAddress { svma: Svma(start), ..call };
         let can_be = is_trampoline(Avma(return_address), memory.space)
             || self.can_have_called(return_address, at, context);
-        Ok(can_be.then_some(Candidate { pc, function, frame: Some((rule, end)) }))
+        Ok(can_be.then_some(CallerCandidate { pc, function, frame: Some((rule, end)) }))
     }
 
     /// Returns true if the call before a return address can have called a function. If the call is through a pointer,
@@ -225,7 +225,7 @@ impl Walker<'_> {
     fn can_have_called(
         &mut self,
         return_address: u64,
-        function: InFile<'_>,
+        function: ImageAddress<'_>,
         context: &WalkContext<'_>,
     ) -> bool {
         if !follows_call(return_address, context) {
@@ -244,22 +244,22 @@ impl Walker<'_> {
 
 /// Derives the caller from the calls that are possible.
 fn caller_of_these(
-    found: &[Candidate],
+    found: &[CallerCandidate],
     registers: &Registers,
     context: &WalkContext<'_>,
-) -> Caller {
-    let Some((&first, others)) = found.split_first() else { return Caller::Unknown };
-    let end = |candidate: &Candidate| candidate.frame.map(|(_, end)| end);
+) -> ProbedCaller {
+    let Some((&first, others)) = found.split_first() else { return ProbedCaller::Unknown };
+    let end = |candidate: &CallerCandidate| candidate.frame.map(|(_, end)| end);
     if others.iter().any(|other| end(other) != end(&first)) {
-        return Caller::Unknown;
+        return ProbedCaller::Unknown;
     }
     if others.iter().all(|other| other.function == first.function) {
         let function = (!others.is_empty()).then_some(first.function);
-        return Caller::At(ReturnPlace { pc: first.pc, function });
+        return ProbedCaller::At(ReturnLocation { pc: first.pc, function });
     }
-    let saved = |candidate: &Candidate| candidate.frame.map(|(rule, _)| rule.saved);
-    let alike = others.iter().all(|other| saved(other) == saved(&first));
-    let Some((rule, _)) = first.frame.filter(|_| alike) else { return Caller::Unknown };
+    let saved = |candidate: &CallerCandidate| candidate.frame.map(|(rule, _)| rule.saved);
+    let are_equal = others.iter().all(|other| saved(other) == saved(&first));
+    let Some((rule, _)) = first.frame.filter(|_| are_equal) else { return ProbedCaller::Unknown };
     let mut outside = registers.clone();
     let read = match context.arch.word {
         NARROW => rule.run::<NARROW>(&mut outside, context),
@@ -268,8 +268,8 @@ fn caller_of_these(
     match read.map(|read| Avma(read.return_address)) {
         // The caller is itself probed, and unknown.
         Ok(pc) if !is_trampoline(pc, context.memory.space) => {
-            Caller::Outside(pc, Box::new(outside))
+            ProbedCaller::Outside(pc, Box::new(outside))
         }
-        _ => Caller::Unknown,
+        _ => ProbedCaller::Unknown,
     }
 }

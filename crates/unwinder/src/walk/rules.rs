@@ -7,7 +7,7 @@ use address::{Avma, Svma};
 use crate::arch::{NARROW, WIDE};
 use crate::cache::{CachedMapping, RuleKey};
 use crate::rule::{FullRow, Rule};
-use crate::state::{Memory, WalkContext};
+use crate::state::{SampleMemory, WalkContext};
 use crate::walk::{Walker, file_at};
 
 impl Walker<'_> {
@@ -18,7 +18,7 @@ impl Walker<'_> {
         mapping: &CachedMapping,
         svma: Svma,
         lookup: Avma,
-        memory: &Memory<'_>,
+        memory: &SampleMemory<'_>,
     ) -> Rule {
         let file = mapping.file;
         file.map_or(Rule::NoInfo, |file| self.rule::<WORD>(file, svma, lookup, memory))
@@ -31,7 +31,7 @@ impl Walker<'_> {
         index: u32,
         svma: Svma,
         lookup: Avma,
-        memory: &Memory<'_>,
+        memory: &SampleMemory<'_>,
     ) -> Option<Arc<FullRow>> {
         let file = file_at(lookup, memory)?;
         self.engine.row_of(index, file, svma, memory.images, &mut self.cache.scratch)
@@ -44,7 +44,7 @@ impl Walker<'_> {
         file: u32,
         svma: Svma,
         lookup: Avma,
-        memory: &Memory<'_>,
+        memory: &SampleMemory<'_>,
     ) -> Rule {
         let known = &mut self.cache.rules;
         let key = RuleKey::new::<WORD>(file, svma);
@@ -56,7 +56,7 @@ impl Walker<'_> {
         match file_at(lookup, memory) {
             Some(file) => {
                 let scratch = &mut self.cache.scratch;
-                self.engine.make_rule::<WORD>(file, svma, memory.images, scratch, self.kept)
+                self.engine.make_rule::<WORD>(file, svma, memory.images, scratch, self.stored_rules)
             }
             None => Rule::NoInfo,
         }

@@ -13,7 +13,7 @@ pub(super) enum SimpleStep {
     /// At a caller, with its looked-up address.
     To(Avma),
     /// At the end of the recorded bytes: the frame is added, and its CFA is that address.
-    CutOff(u64),
+    Truncated(u64),
 }
 
 impl Walker<'_> {
@@ -35,16 +35,16 @@ impl Walker<'_> {
             return None;
         }
         let Some(read) = rule.read_slots::<WORD>(registers, context) else {
-            let cfa = rule.cut_at::<WORD>(registers, memory)?;
+            let cfa = rule.truncated_at::<WORD>(registers, memory)?;
             frames.push(*frame);
-            return Some(SimpleStep::CutOff(cfa));
+            return Some(SimpleStep::Truncated(cfa));
         };
         frames.push(Frame { saved: read.values, ..*frame });
-        let place = FrameExtent { sp: frame.sp, cfa: read.cfa };
+        let extent = FrameExtent { sp: frame.sp, cfa: read.cfa };
         if !is_leaf {
             previous.remember_simple(frame, rule, &read);
         }
-        rule.restore_saved::<WORD>(registers, arch, place);
+        rule.restore_saved::<WORD>(registers, arch, extent);
         registers.go_to(arch, read.cfa, read.return_address);
         Some(SimpleStep::To(Avma(arch.strip(read.return_address)).sub(1)))
     }

@@ -4,7 +4,7 @@ use address::Avma;
 use profile::{EndReason, FoundBy};
 
 use crate::arch::{Arch, NARROW, Processor};
-use crate::frame::{Caller, Evidence, Step};
+use crate::frame::{Caller, Step, StepEvidence};
 use crate::rule::Rule;
 use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
@@ -18,16 +18,16 @@ impl Walker<'_> {
     pub(super) fn step<const WORD: u64>(
         &mut self,
         rule: Rule,
-        place: LookedUpFrame<'_>,
+        callee: LookedUpFrame<'_>,
         registers: &mut Registers,
         context: &WalkContext<'_>,
     ) -> Result<Step, ChainEnd> {
         let (memory, arch) = (&context.memory, context.arch);
-        let LookedUpFrame { lookup, svma, is_leaf, .. } = place;
+        let LookedUpFrame { lookup, svma, is_leaf, .. } = callee;
         let sp = registers.sp(arch);
         if WORD == NARROW
             && arch.is(Arch::X86)
-            && let Some(step) = self.step_out_of_assembly(rule, &place, registers, context)
+            && let Some(step) = self.step_out_of_assembly(rule, &callee, registers, context)
         {
             return step.map_err(ChainEnd::from);
         }
@@ -36,43 +36,42 @@ impl Walker<'_> {
                 let read = match rule.run::<WORD>(registers, context) {
                     Ok(read) => read,
                     Err(why) => {
-                        let cut_at =
-                            rule.cfa(registers, memory).filter(|_| is_cut(why, rule.signal));
-                        let end = ChainEnd { cut_at, ..why.into() };
-                        return self.step_beside_rule(end, &place, registers, context);
+                        let truncated_at =
+                            rule.cfa(registers, memory).filter(|_| is_truncated(why, rule.signal));
+                        let end = ChainEnd { truncated_at, ..why.into() };
+                        return self.step_past_rule(end, &callee, registers, context);
                     }
                 };
                 // A later walk can repeat the step if it depends only on stack words.
                 let by_stack =
                     rule.return_address() != 0 && rule.cfa_register != arch.return_address;
-                let evidence = (by_stack && !rule.signal).then_some(Evidence::Simple(rule, read));
+                let evidence =
+                    (by_stack && !rule.signal).then_some(StepEvidence::Simple(rule, read));
                 (read.return_address, rule.signal, evidence)
             }
             Rule::Full { row, signal } => {
                 let row = self.full_row(row, svma, lookup, memory);
                 let row = row.ok_or(EndReason::BadUnwindInfo)?;
                 let run = match row.run(registers, context) {
-                    Ok(run) if !signal && is_replaced(self, &row, run, &place, context) => {
+                    Ok(run) if !signal && is_replaced(self, &row, run, &callee, context) => {
                         return Err(EndReason::RegisterUnknown.into());
                     }
                     Ok(run) => run,
                     // Nothing has changed yet.
                     Err(why) if registers.sp(arch) == sp && !signal => {
-                        return self.step_beside_rule(why.into(), &place, registers, context);
+                        return self.step_past_rule(why.into(), &callee, registers, context);
                     }
                     Err(why) => {
                         let moved = Some(registers.sp(arch));
-                        let cut_at = moved.filter(|&moved| moved > sp && is_cut(why, signal));
-                        return Err(ChainEnd { cut_at, ..why.into() });
+                        let truncated_at = moved.filter(|&to| to > sp && is_truncated(why, signal));
+                        return Err(ChainEnd { truncated_at, ..why.into() });
                     }
                 };
                 (run, signal, None)
             }
-            Rule::Outermost => {
-                return Ok(Step::outermost());
-            }
+            Rule::Outermost => return Ok(Step::outermost()),
             Rule::NoInfo | Rule::Damaged | Rule::OtherStack => {
-                return self.step_without_rule(rule, &place, registers, context);
+                return self.step_without_rule(rule, &callee, registers, context);
             }
         };
         let moved = registers.sp(arch);
@@ -99,6 +98,6 @@ impl Walker<'_> {
 
 /// Returns true if a step failed because the slot of the return address is past the stack bytes. The interrupted frame
 /// of a signal has no such slot.
-pub(super) fn is_cut(why: EndReason, signal: bool) -> bool {
+pub(super) fn is_truncated(why: EndReason, signal: bool) -> bool {
     why == EndReason::StackExhausted && !signal
 }

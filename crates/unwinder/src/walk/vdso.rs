@@ -28,12 +28,12 @@ impl Walker<'_> {
     /// Steps from a frame in the vdso of a 32-bit process, without its file.
     pub(super) fn step_from_vdso(
         &self,
-        place: &LookedUpFrame<'_>,
+        callee: &LookedUpFrame<'_>,
         registers: &mut Registers,
         context: &WalkContext<'_>,
     ) -> Result<Step, EndReason> {
         let step = |caller| Ok(Step::to(Some(caller)));
-        if let Some(row) = self.signal_row(place, registers.sp(context.arch), context) {
+        if let Some(row) = self.signal_row(callee, registers.sp(context.arch), context) {
             let pc = row.run(registers, context)?;
             return step(Caller {
                 pc: Avma(context.arch.strip(pc)),
@@ -41,14 +41,14 @@ impl Walker<'_> {
                 found_by: FoundBy::Cfi,
             });
         }
-        let returned = if place.is_leaf { out_of_system_call(registers, context) } else { None };
+        let returned = if callee.is_leaf { out_of_system_call(registers, context) } else { None };
         returned.map_or(Err(EndReason::NoModule), step)
     }
 
     /// Returns the row of the signal frame on the stack, if there is one.
     fn signal_row(
         &self,
-        place: &LookedUpFrame<'_>,
+        callee: &LookedUpFrame<'_>,
         sp: u64,
         context: &WalkContext<'_>,
     ) -> Option<std::sync::Arc<crate::rule::FullRow>> {
@@ -56,7 +56,7 @@ impl Walker<'_> {
         let read = |offset: u64| memory.read(memory.wrap(sp.wrapping_add(offset))).ok();
         let is_code = |pc: u64| memory.space.lookup(Avma(pc)).is_some_and(|it| it.executable);
         // A handler returns before anything is popped.
-        let forms: &[usize] = if place.is_leaf { &[0, 1, 2] } else { &[0, 1] };
+        let forms: &[usize] = if callee.is_leaf { &[0, 1, 2] } else { &[0, 1] };
         let found = forms.iter().find(|&&form| arch.is_signal_frame(form, sp, read, is_code))?;
         self.engine.signal_frame_row(arch, *found)
     }

@@ -6,14 +6,14 @@ use profile::{EndReason, FoundBy};
 
 use crate::arch::Arch;
 use crate::cache::{CachedMapping, StackCache};
-use crate::code::{InFile, locate};
-use crate::fallback::{NoCaller, Slot, frame_record, is_cut_off};
+use crate::code::{ImageAddress, locate};
+use crate::fallback::{NoCaller, ReturnSlot, frame_record, is_record_truncated};
 use crate::frame::{Caller, Step};
 use crate::rule::Rule;
-use crate::state::{Memory, Mode, Registers, WalkContext};
+use crate::state::{Registers, SampleMemory, WalkContext, WalkMode};
 use crate::walk::outcome::{ChainEnd, LastFunction};
 use crate::walk::start::WalkStart;
-use crate::walk::step::is_cut;
+use crate::walk::step::is_truncated;
 use crate::walk::{Walker, file_at};
 
 /// A frame and its mapping.
@@ -29,9 +29,9 @@ pub(super) struct LookedUpFrame<'w> {
 
 impl<'m> LookedUpFrame<'_> {
     /// Returns the location of its code in a file, if that can be read.
-    pub(super) fn code(&self, memory: &Memory<'m>) -> Option<InFile<'m>> {
+    pub(super) fn code(&self, memory: &SampleMemory<'m>) -> Option<ImageAddress<'m>> {
         let file = self.mapping.file.and_then(|_| file_at(self.lookup, memory))?;
-        Some(InFile { file, svma: self.svma })
+        Some(ImageAddress { file, svma: self.svma })
     }
 }
 
@@ -41,71 +41,71 @@ impl Walker<'_> {
     pub(super) fn step_without_rule(
         &mut self,
         rule: Rule,
-        place: &LookedUpFrame<'_>,
+        callee: &LookedUpFrame<'_>,
         registers: &mut Registers,
         context: &WalkContext<'_>,
     ) -> Result<Step, ChainEnd> {
-        if context.mode == Mode::Trial {
+        if context.mode == WalkMode::Trial {
             return Err(EndReason::NoUnwindInfo.into());
         }
-        let is_foreign = context.arch.is(Arch::X86) && place.mapping.kind == MappedKind::Vdso;
-        if is_foreign && place.mapping.file.is_none() {
-            return self.step_from_vdso(place, registers, context).map_err(ChainEnd::from);
+        let is_foreign = context.arch.is(Arch::X86) && callee.mapping.kind == MappedKind::Vdso;
+        if is_foreign && callee.mapping.file.is_none() {
+            return self.step_from_vdso(callee, registers, context).map_err(ChainEnd::from);
         }
-        let code = place.code(&context.memory).or_else(|| {
-            let is_called = !place.is_leaf && place.mapping.kind == MappedKind::Anonymous;
-            let mapping = Avma(place.mapping.start);
+        let code = callee.code(&context.memory).or_else(|| {
+            let is_called = !callee.is_leaf && callee.mapping.kind == MappedKind::Anonymous;
+            let mapping = Avma(callee.mapping.start);
             let fallback = &mut self.cache.fallback;
             is_called
-                .then(|| fallback.original(place.lookup, mapping, registers, context))
+                .then(|| fallback.original(callee.lookup, mapping, registers, context))
                 .flatten()
         });
-        if let Some(step) = self.step_out_of_sigreturn(place, registers, context) {
+        if let Some(step) = self.step_out_of_sigreturn(callee, registers, context) {
             return Ok(step);
         }
-        if self.is_clone_child(place, registers, context) {
+        if self.is_clone_child(callee, registers, context) {
             return Ok(Step::outermost());
         }
         let step = |caller| Ok(Step::to(caller));
         let before = registers.clone();
-        if Self::is_coroutine_entry(place, registers, context) {
+        if Self::is_coroutine_entry(callee, registers, context) {
             return step(None);
         }
-        if let Some(caller) = Self::step_from_compiled_entry(place, registers, context) {
+        if let Some(caller) = Self::step_from_compiled_entry(callee, registers, context) {
             return step(Some(caller));
         }
-        match self.cache.fallback.step(code, place.is_leaf, registers, context) {
+        match self.cache.fallback.step(code, callee.is_leaf, registers, context) {
             Ok(caller) => {
                 return Ok(match code {
                     Some(_) => Step::to(Some(caller)),
-                    None => self.step_in_memory(caller, place, &before, registers, context),
+                    None => self.step_in_memory(caller, callee, &before, registers, context),
                 });
             }
             Err(NoCaller::Root) => return step(None),
-            Err(NoCaller::Cut(_)) if rule == Rule::OtherStack => {}
-            Err(NoCaller::Cut(end)) => return Err(ChainEnd::cut_off_at(end)),
+            Err(NoCaller::Truncated(_)) if rule == Rule::OtherStack => {}
+            Err(NoCaller::Truncated(end)) => return Err(ChainEnd::truncated_at(end)),
             Err(NoCaller::Unknown) => {}
         }
         if rule != Rule::OtherStack {
             registers.clone_from(&before);
         }
-        self.search_caller(rule, code, place, registers, context)
+        self.search_caller(rule, code, callee, registers, context)
     }
 
     /// Steps by the words of the stack, if neither a rule nor the code up to the return leads to the caller.
     fn search_caller(
         &mut self,
         rule: Rule,
-        code: Option<InFile<'_>>,
-        place: &LookedUpFrame<'_>,
+        code: Option<ImageAddress<'_>>,
+        callee: &LookedUpFrame<'_>,
         registers: &mut Registers,
         context: &WalkContext<'_>,
     ) -> Result<Step, ChainEnd> {
         let step = |caller| Ok(Step::to(caller));
         // For a damaged description, only the code up to the return is a sufficient substitute.
         if let Some(at) = code.filter(|_| !matches!(rule, Rule::OtherStack | Rule::Damaged)) {
-            match self.step_from_start(at, place.lookup, place.is_leaf, registers, context) {
-                Err(NoCaller::Cut(end)) => return Err(ChainEnd::cut_off_at(end)),
+            match self.step_from_start(at, callee.lookup, callee.is_leaf, registers, context) {
+                Err(NoCaller::Truncated(end)) => return Err(ChainEnd::truncated_at(end)),
                 found => {
                     if let Ok(caller) = found {
                         return step(Some(caller));
@@ -116,28 +116,29 @@ impl Walker<'_> {
         let found = match code {
             // A word of this stack proves nothing if the caller's frame is on another.
             Some(at) if rule == Rule::OtherStack => self.step_to_left_stack(at, registers, context),
-            code => self.scan(code, place.is_leaf, registers, context),
+            code => self.scan(code, callee.is_leaf, registers, context),
         };
         if let Some(caller) = found {
             return step(Some(caller));
         }
-        let last = (rule == Rule::OtherStack)
-            .then(|| Box::new(LastFunction { lookup: place.lookup, registers: registers.clone() }));
-        let reason = reason_without_caller(rule, place.mapping, registers, context);
+        let last = (rule == Rule::OtherStack).then(|| {
+            Box::new(LastFunction { lookup: callee.lookup, registers: registers.clone() })
+        });
+        let reason = reason_without_caller(rule, callee.mapping, registers, context);
         let record = frame_record(registers, context);
-        let cut_at = record
+        let truncated_at = record
             .map(|at| at.wrapping_add(2 * context.arch.word))
-            .filter(|_| is_cut(reason, false));
-        Err(ChainEnd { reason, cut_at, last })
+            .filter(|_| is_truncated(reason, false));
+        Err(ChainEnd { reason, truncated_at, last })
     }
 
     /// Steps from a frame with a rule that needs unavailable data. If no other method proves a caller, the chain ends
     /// with `end`.
     #[cold]
-    pub(super) fn step_beside_rule(
+    pub(super) fn step_past_rule(
         &mut self,
         end: ChainEnd,
-        place: &LookedUpFrame<'_>,
+        callee: &LookedUpFrame<'_>,
         registers: &mut Registers,
         context: &WalkContext<'_>,
     ) -> Result<Step, ChainEnd> {
@@ -145,18 +146,20 @@ impl Walker<'_> {
             end.reason,
             EndReason::MemoryNotRecorded | EndReason::RegisterUnknown | EndReason::BadUnwindInfo
         );
-        let is_tried = is_lost && context.arch.is_x86() && context.mode != Mode::Trial;
-        let Some(code) = place.code(&context.memory).filter(|_| is_tried) else { return Err(end) };
+        let is_tried = is_lost && context.arch.is_x86() && context.mode != WalkMode::Trial;
+        let Some(code) = callee.code(&context.memory).filter(|_| is_tried) else {
+            return Err(end);
+        };
         let before = registers.clone();
         let by_code =
-            self.cache.fallback.by_code(code, place.is_leaf, true, registers, context).ok();
+            self.cache.fallback.by_code(code, callee.is_leaf, true, registers, context).ok();
         let by_start = |walker: &mut Self, registers: &mut Registers| {
             registers.clone_from(&before);
-            walker.step_from_start(code, place.lookup, place.is_leaf, registers, context).ok()
+            walker.step_from_start(code, callee.lookup, callee.is_leaf, registers, context).ok()
         };
         let caller = by_code.or_else(|| by_start(self, registers)).or_else(|| {
             registers.clone_from(&before);
-            self.scan(Some(code), place.is_leaf, registers, context)
+            self.scan(Some(code), callee.is_leaf, registers, context)
         });
         caller.map(|caller| Step::to(Some(caller))).ok_or(end)
     }
@@ -164,7 +167,7 @@ impl Walker<'_> {
     /// Returns the caller if exactly one word of the dump follows a call of this function and leads to a root.
     fn scan(
         &mut self,
-        code: Option<InFile<'_>>,
+        code: Option<ImageAddress<'_>>,
         is_leaf: bool,
         registers: &mut Registers,
         context: &WalkContext<'_>,
@@ -187,7 +190,7 @@ impl Walker<'_> {
     /// Returns true if call frame information alone leads from a slot to a root.
     fn leads_to_root(
         &mut self,
-        slot: &Slot,
+        slot: &ReturnSlot,
         registers: &Registers,
         context: &WalkContext<'_>,
     ) -> bool {
@@ -201,7 +204,7 @@ impl Walker<'_> {
     }
 
     /// Returns true if a return address is in the code at which a process begins.
-    fn is_in_entry_code(&self, return_address: u64, memory: &Memory<'_>) -> bool {
+    fn is_in_entry_code(&self, return_address: u64, memory: &SampleMemory<'_>) -> bool {
         locate(Avma(return_address).sub(1), memory).is_some_and(|at| {
             let info = self.engine.unwind_info(at.file);
             self.engine.is_entry_code(&info, at.svma, memory.images)
@@ -226,5 +229,5 @@ fn reason_without_caller(
         }
         (_, false, _) => return EndReason::NoModule,
     };
-    if is_cut_off(registers, context) { EndReason::StackExhausted } else { reason }
+    if is_record_truncated(registers, context) { EndReason::StackExhausted } else { reason }
 }

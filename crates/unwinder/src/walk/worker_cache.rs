@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use budget::Exhausted;
 
-use crate::cache::{KnownRules, MappingCache, StackCache};
+use crate::cache::{LocalRules, MappingCache, StackCache};
 use crate::cfi::CfiScratch;
 use crate::fallback::Fallback;
 use crate::walk::proof::RootCache;
@@ -19,7 +19,7 @@ pub struct WorkerCache {
     pub(super) scratch: CfiScratch,
     pub(super) fallback: Fallback,
     pub(super) mappings: MappingCache,
-    pub(super) rules: KnownRules,
+    pub(super) rules: LocalRules,
     pub(super) roots: RootCache,
     /// The threads' previous stacks, a direct-mapped cache indexed by thread id.
     pub(super) stacks: [StackCache; STACKS],

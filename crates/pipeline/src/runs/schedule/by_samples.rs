@@ -64,7 +64,7 @@ pub(crate) fn follow(
         replayer.feed_watched(batch, run, &mut |replayer| steps.step(replayer, output))?;
         // In a stream it may take long until more arrives.
         if steps.wants(output.read as u64, output) {
-            replayer.settle(run);
+            replayer.walk_pending(run);
             steps.step(replayer, output)?;
         }
         driver.prefetch();
@@ -116,7 +116,7 @@ impl Steps {
     fn rest(&mut self, driver: &mut Driver<'_>) -> Result<Duration, Error> {
         let Driver { run, replayer, output, .. } = driver;
         run.go_on()?;
-        replayer.settle(*run);
+        replayer.walk_pending(*run);
         let profile = replayer.partial().profile;
         run.observer.done(profile.samples.len() as u64);
         match self.pace.until(due(output, profile)) {

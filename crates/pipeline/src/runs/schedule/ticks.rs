@@ -83,7 +83,7 @@ impl TickClock {
     /// Finishes the samples that have arrived. Drops old ones, looks up names and outputs, each if it is due.
     fn see_to(&mut self, driver: &mut Driver<'_>) -> Result<(), Error> {
         let Driver { run, replayer, output, .. } = driver;
-        replayer.settle(*run);
+        replayer.walk_pending(*run);
         run.go_on()?;
         run.observer.done(output.samples(replayer.partial().profile));
         if let Some(oldest) = self.oldest(replayer.partial().profile) {
@@ -102,7 +102,7 @@ impl TickClock {
         let tables = replayer.held_bytes().saturating_sub(2 * samples as u64);
         if tables > self.ticks.table_bytes {
             let mut handed_on = Ok(());
-            replayer.begin_anew(*run, |partial| {
+            replayer.restart(*run, |partial| {
                 handed_on = output.hand_on(partial, Naming::Later);
             });
             handed_on?;

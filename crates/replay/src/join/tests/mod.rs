@@ -3,7 +3,7 @@
 
 mod functions;
 mod gaps;
+mod history;
 mod joins;
-mod memory;
 mod notation;
 mod trials;

@@ -15,12 +15,13 @@ use address::ModuleId;
 use image_store::{FileOptions, ImageStore};
 use module_map::Module;
 use std::sync::Arc;
-use unwinder::{Engine, Place, Saved};
+use unwinder::{CodeLocation, Engine, Saved};
 
 use crate::join::compare::Comparison;
 use crate::join::tests::functions::{indirect, world};
 use crate::join::{
-    Code, CutChain, Functions, Lists, Memory, Repaired, Seen, SeenEnd, SeenFrame, Sight, StackOwner,
+    CallHistory, ChainRepair, CodeContext, FunctionCache, Lists, ObservedFrame, ObservedStack,
+    SampleContext, StackEnd, StackOwner, TruncatedChain,
 };
 
 /// Distance between functions.
@@ -38,20 +39,20 @@ pub(super) fn address(letter: char) -> u64 {
     }
 }
 
-fn place(letter: char) -> Place {
-    Place { module: Some(ModuleId(0)), relative: address(letter), bias: 0 }
+fn location(letter: char) -> CodeLocation {
+    CodeLocation { module: Some(ModuleId(0)), relative: address(letter), bias: 0 }
 }
 
-fn letter(place: &Place) -> char {
+fn letter(location: &CodeLocation) -> char {
     let mut letters = ('A'..='Z').chain('a'..='z');
-    letters.find(|&letter| address(letter) == place.relative).unwrap_or('!')
+    letters.find(|&letter| address(letter) == location.relative).unwrap_or('!')
 }
 
 /// A sample in the notation.
 pub(super) struct Sample {
     owner: StackOwner,
-    frames: Vec<SeenFrame>,
-    end: SeenEnd,
+    frames: Vec<ObservedFrame>,
+    end: StackEnd,
     /// Expected completion.
     expected: String,
     line: String,
@@ -59,15 +60,15 @@ pub(super) struct Sample {
 
 impl Sample {
     /// Creates a sample of a thread from (address, stack pointer, saved registers).
-    pub(super) fn new(owner: u32, frames: &[(char, u64, Saved)], end: SeenEnd) -> Self {
-        let seen = |&(letter, sp, saved): &(char, u64, Saved)| SeenFrame {
-            place: place(letter),
+    pub(super) fn new(owner: u32, frames: &[(char, u64, Saved)], end: StackEnd) -> Self {
+        let observed = |&(letter, sp, saved): &(char, u64, Saved)| ObservedFrame {
+            location: location(letter),
             sp,
             saved,
         };
         Self {
             owner: StackOwner(owner),
-            frames: frames.iter().map(seen).collect(),
+            frames: frames.iter().map(observed).collect(),
             end,
             expected: String::new(),
             line: String::new(),
@@ -91,10 +92,10 @@ impl Sample {
                 }
                 None => {
                     end = Some(match word {
-                        "$" => SeenEnd::Root,
-                        "?" => SeenEnd::Other,
-                        "|" => SeenEnd::Cut(None),
-                        _ => SeenEnd::Cut(Some(hex(word.trim_start_matches('|')))),
+                        "$" => StackEnd::Root,
+                        "?" => StackEnd::Other,
+                        "|" => StackEnd::Truncated(None),
+                        _ => StackEnd::Truncated(Some(hex(word.trim_start_matches('|')))),
                     });
                 }
             }
@@ -107,8 +108,8 @@ impl Sample {
         std::iter::repeat_with(sample).take(times).collect()
     }
 
-    fn seen(&self) -> Seen<'_> {
-        Seen { owner: self.owner, frames: &self.frames, end: self.end }
+    fn observed(&self) -> ObservedStack<'_> {
+        ObservedStack { owner: self.owner, frames: &self.frames, end: self.end }
     }
 }
 
@@ -129,7 +130,7 @@ pub(super) struct World {
     pub(super) engine: Engine,
     pub(super) images: ImageStore,
     pub(super) modules: Vec<Arc<Module>>,
-    functions: Functions,
+    functions: FunctionCache,
 }
 
 impl World {
@@ -140,46 +141,49 @@ impl World {
 
     /// The files of these modules.
     pub(super) fn with_modules(images: ImageStore, modules: Vec<Arc<Module>>) -> Self {
-        Self { engine: Engine::new(), images, modules, functions: Functions::default() }
+        Self { engine: Engine::new(), images, modules, functions: FunctionCache::default() }
     }
 
     /// Shows a sample to a memory; calls `f` with the comparison before the memory is updated.
     pub(super) fn observe<R>(
         &mut self,
-        memory: &mut Memory,
+        memory: &mut CallHistory,
         sample: &Sample,
-        f: impl FnOnce(&mut Memory, &Comparison, &mut Sight<'_>) -> R,
+        f: impl FnOnce(&mut CallHistory, &Comparison, &mut SampleContext<'_>) -> R,
     ) -> R {
         let Self { engine, images, modules, functions } = self;
-        let code = Code { engine, images, modules };
-        let mut sight = Sight { seen: sample.seen(), functions, code, ways_from: 0 };
-        let comparison = memory.compare(&mut sight).expect("a sample with frames");
-        let result = f(memory, &comparison, &mut sight);
-        memory.take_in(&comparison, &sight);
+        let code = CodeContext { engine, images, modules };
+        let mut sample =
+            SampleContext { observed: sample.observed(), functions, code, truncated_from: 0 };
+        let comparison = memory.compare(&mut sample).expect("a sample with frames");
+        let result = f(memory, &comparison, &mut sample);
+        memory.update(&comparison, &sample);
         result
     }
 
     /// Returns the completion of each truncated sample.
     fn repair(&mut self, samples: &[Sample], gaps: bool) -> Vec<String> {
-        let mut future = Memory::learning(ROOM);
+        let mut future = CallHistory::learning(ROOM);
         let later = samples.iter().rev().map(|sample| {
-            self.observe(&mut future, sample, |future, after, _| (after.known, future.keep(after)))
+            self.observe(&mut future, sample, |future, after, _| {
+                (after.evidence, future.snapshot(after))
+            })
         });
         let mut later: Vec<_> = later.collect();
         later.reverse();
-        let mut past = Memory::with_room(ROOM);
+        let mut past = CallHistory::with_capacity(ROOM);
         let before = samples.iter().map(|sample| {
             self.observe(&mut past, sample, |past, before, _| {
-                let known = before.known;
-                let several = past.has_several(&known);
-                (known, past.keep_start(&known), past.keep(before), several)
+                let evidence = before.evidence;
+                let several = past.has_several(&evidence);
+                (evidence, past.start_snapshot(&evidence), past.snapshot(before), several)
             })
         });
         let before: Vec<_> = before.collect();
         let learned = future.learned().expect("what was learned");
         let mut all = Vec::new();
         for (sample, (before, later)) in samples.iter().zip(before.into_iter().zip(later)) {
-            if !matches!(sample.end, SeenEnd::Cut(_)) {
+            if !matches!(sample.end, StackEnd::Truncated(_)) {
                 all.push(String::new());
                 continue;
             }
@@ -188,13 +192,13 @@ impl World {
             let several = several || future.has_several(&after);
             let [outside, key] = [outside, key].map(|key| key.expect("room for calls"));
             let views = [
-                past.view_of_then(&before, start, outside, &learned.trials),
+                past.view_at_snapshot(&before, start, outside, &learned.trials),
                 future.view(&after, key, &learned.trials),
             ];
-            let chain = CutChain::new(&sample.seen(), gaps && !several);
-            let mut places = Vec::new();
-            let repaired = chain.repair(views, &mut Lists::default(), &mut places);
-            all.push(repaired.map_or(String::new(), |repaired| shown(&repaired, &places)));
+            let chain = TruncatedChain::new(&sample.observed(), gaps && !several);
+            let mut locations = Vec::new();
+            let repaired = chain.repair(views, &mut Lists::default(), &mut locations);
+            all.push(repaired.map_or(String::new(), |repaired| shown(&repaired, &locations)));
         }
         all
     }
@@ -211,8 +215,9 @@ impl World {
     }
 }
 
-fn shown(repaired: &Repaired, places: &[Place]) -> String {
-    let mut words: Vec<String> = places.iter().map(|place| letter(place).to_string()).collect();
+fn shown(repaired: &ChainRepair, locations: &[CodeLocation]) -> String {
+    let mut words: Vec<String> =
+        locations.iter().map(|location| letter(location).to_string()).collect();
     assert_eq!(repaired.len, words.len());
     if let Some(gap) = repaired.gap {
         words.insert(gap, "~".to_owned());

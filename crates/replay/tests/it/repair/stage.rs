@@ -16,7 +16,7 @@ use image_store::ImageStore;
 use module_map::Timeline;
 use perf_data::{Findings, Input, Session, SessionOptions, SharedBytes};
 use profile::{Profile, SampleRow};
-use replay::{Filter, Join, Replay, ReplayOptions, Replayer, Unwatched};
+use replay::{Join, NoObserver, Replay, ReplayOptions, Replayer, ResolvedFilter};
 use synth::{
     Endian, EventAttr, Feature, MmapFile, PerfDataBuilder, PipeLayout, Record, SampleBuilder,
     SampleId, StackBuilder, UserRecord, UserRegs, x86_64_reg,
@@ -204,7 +204,7 @@ impl Recording {
         };
         let options = SessionOptions { batch_bytes: 1, ..SessionOptions::default() };
         let replay_options = ReplayOptions {
-            filter: Filter::default(),
+            filter: ResolvedFilter::default(),
             max_frames,
             learn_files: true,
             join,
@@ -224,13 +224,13 @@ impl Recording {
             }
             let mut batches = 0;
             while let Some(batch) = session.next_batch(&mut found) {
-                replayer.feed(batch, &Unwatched);
+                replayer.feed(batch, &NoObserver);
                 if live == Some(true) {
-                    replayer.settle(&Unwatched);
+                    replayer.walk_pending(&NoObserver);
                 }
                 batches += 1;
             }
-            let replay = replayer.finish(&Unwatched);
+            let replay = replayer.finish(&NoObserver);
             assert_eq!(replay.profile.summary.samples_dropped, 0);
             (replay, batches)
         })

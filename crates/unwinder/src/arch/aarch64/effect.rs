@@ -3,7 +3,7 @@
 //! Source: Arm ARM, "A64 Instruction Set Encoding"; Procedure Call Standard for the Arm 64-bit Architecture, section
 //! 6.1.
 
-use crate::arch::effect::{Machine, padded_word};
+use crate::arch::effect::{EffectMachine, padded_word};
 use crate::arch::flow::signed;
 
 /// Number 31 means the stack pointer in some instructions, and zero in others.
@@ -14,7 +14,7 @@ pub(super) const CALLER_SAVED: [u8; 20] =
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 30];
 
 /// Runs an instruction that is not a branch.
-pub(super) fn run(bytes: &[u8], _at: u64, machine: &mut Machine<'_>) {
+pub(super) fn run(bytes: &[u8], _at: u64, machine: &mut EffectMachine<'_>) {
     let word = padded_word(bytes);
     let (to, from) = ((word & 0x1f) as u8, (word >> 5 & 0x1f) as u8);
     match word >> 25 & 0xf {
@@ -35,7 +35,7 @@ pub(super) fn run(bytes: &[u8], _at: u64, machine: &mut Machine<'_>) {
     }
 }
 
-fn immediate(word: u32, to: u8, from: u8, machine: &mut Machine<'_>) {
+fn immediate(word: u32, to: u8, from: u8, machine: &mut EffectMachine<'_>) {
     let shift = if word & 1 << 22 == 0 { 0 } else { 12 };
     let number = i64::from(word >> 10 & 0xfff) << shift;
     match word & 0xff80_0000 {
@@ -60,7 +60,7 @@ fn immediate(word: u32, to: u8, from: u8, machine: &mut Machine<'_>) {
     }
 }
 
-fn registers(word: u32, to: u8, machine: &mut Machine<'_>) {
+fn registers(word: u32, to: u8, machine: &mut EffectMachine<'_>) {
     let other = (word >> 16 & 0x1f) as u8;
     let from = (word >> 5 & 0x1f) as u8;
     match word {
@@ -78,7 +78,7 @@ fn registers(word: u32, to: u8, machine: &mut Machine<'_>) {
     }
 }
 
-fn memory(word: u32, to: u8, from: u8, machine: &mut Machine<'_>) {
+fn memory(word: u32, to: u8, from: u8, machine: &mut EffectMachine<'_>) {
     let is_vector = word & 1 << 26 != 0;
     match word >> 27 & 7 {
         // Pairs
@@ -98,7 +98,7 @@ fn memory(word: u32, to: u8, from: u8, machine: &mut Machine<'_>) {
     }
 }
 
-fn pair(word: u32, one: u8, other: u8, base: u8, is_vector: bool, machine: &mut Machine<'_>) {
+fn pair(word: u32, one: u8, other: u8, base: u8, is_vector: bool, machine: &mut EffectMachine<'_>) {
     let size = match (is_vector, word >> 30) {
         (true, size) => 4_i64 << size,
         (false, 2) => 8,
@@ -128,7 +128,7 @@ fn pair(word: u32, one: u8, other: u8, base: u8, is_vector: bool, machine: &mut 
     }
 }
 
-fn single(word: u32, to: u8, base: u8, is_vector: bool, machine: &mut Machine<'_>) {
+fn single(word: u32, to: u8, base: u8, is_vector: bool, machine: &mut EffectMachine<'_>) {
     let opc = word >> 22 & 3;
     let size = if is_vector && opc >= 2 { 16 } else { 1_i64 << (word >> 30) };
     let is_load = if is_vector { opc & 1 != 0 } else { opc != 0 };
@@ -157,7 +157,7 @@ fn single(word: u32, to: u8, base: u8, is_vector: bool, machine: &mut Machine<'_
 }
 
 /// Returns the register that a return jumps to.
-pub(super) fn returns_to(bytes: &[u8], _at: u64, _machine: &mut Machine<'_>) -> u8 {
+pub(super) fn returns_to(bytes: &[u8], _at: u64, _machine: &mut EffectMachine<'_>) -> u8 {
     let word = padded_word(bytes);
     // RET names it; RETAA and similar use the link register.
     if word & 0xffff_fc1f == 0xd65f_0000 { (word >> 5 & 0x1f) as u8 } else { 30 }

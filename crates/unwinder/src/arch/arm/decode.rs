@@ -29,15 +29,15 @@ pub(crate) enum Effect {
 }
 
 /// An instruction: its size in bytes, its effect, and the number of following instructions that it makes conditional.
-pub(crate) struct Decoded {
+pub(crate) struct DecodedInstruction {
     pub(crate) len: usize,
     pub(crate) effect: Effect,
     pub(crate) conditional: u32,
 }
 
 /// Decodes the first instruction of code.
-pub(crate) fn decode(code: &[u8], is_thumb: bool) -> Option<Decoded> {
-    let of = |len, effect| Some(Decoded { len, effect, conditional: 0 });
+pub(crate) fn decode(code: &[u8], is_thumb: bool) -> Option<DecodedInstruction> {
+    let of = |len, effect| Some(DecodedInstruction { len, effect, conditional: 0 });
     if !is_thumb {
         return of(4, arm(u32::from_le_bytes(*code.first_chunk()?)));
     }
@@ -51,7 +51,7 @@ pub(crate) fn decode(code: &[u8], is_thumb: bool) -> Option<Decoded> {
         0xbf01..=0xbfff if first & 0xf != 0 => 4 - (first & 0xf).trailing_zeros(),
         _ => 0,
     };
-    Some(Decoded { len: 2, effect: narrow(first), conditional })
+    Some(DecodedInstruction { len: 2, effect: narrow(first), conditional })
 }
 
 /// Decodes a two-byte Thumb instruction.

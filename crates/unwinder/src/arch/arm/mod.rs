@@ -6,7 +6,7 @@ mod decode;
 mod effect;
 mod flow;
 
-pub(crate) use decode::{Decoded, Effect, LR, PC, SP, decode};
+pub(crate) use decode::{DecodedInstruction, Effect, LR, PC, SP, decode};
 
 use crate::arch::descriptor::{
     ArchDescriptor, CodeForms, Conventions, NO_REGISTERS, Trampoline, no_push, no_slot, slot_of,

@@ -4,7 +4,7 @@
 mod value;
 
 use crate::arch::ArchDescriptor;
-pub(crate) use value::{Base, JumpTable, State, Sum, Value, Words};
+pub(crate) use value::{Base, JumpTable, MemoryWords, PathState, Sum, SymbolicValue};
 
 /// The effect of one instruction on the link register, apart from the state.
 #[derive(Clone, Copy, Default, Debug)]
@@ -16,16 +16,16 @@ pub(crate) struct LinkUse {
 }
 
 /// The state of a path during an instruction. Registers have their DWARF numbers, as in frames.
-pub(in crate::arch) struct Machine<'s> {
-    state: &'s mut State,
-    words: &'s mut Words,
+pub(in crate::arch) struct EffectMachine<'s> {
+    state: &'s mut PathState,
+    words: &'s mut MemoryWords,
     link: LinkUse,
     link_register: u8,
     word: i64,
 }
 
-impl<'s> Machine<'s> {
-    fn new(state: &'s mut State, words: &'s mut Words) -> Self {
+impl<'s> EffectMachine<'s> {
+    fn new(state: &'s mut PathState, words: &'s mut MemoryWords) -> Self {
         let link_register = state.arch.return_address;
         let word = state.word();
         Self { state, words, link: LinkUse::default(), link_register, word }
@@ -88,7 +88,7 @@ impl<'s> Machine<'s> {
 }
 
 /// Runs the instruction at the start of the bytes. Its address has the lowest bit set in Thumb code.
-pub(super) type RunFn<R> = fn(&[u8], u64, &mut Machine<'_>) -> R;
+pub(super) type RunFn<R> = fn(&[u8], u64, &mut EffectMachine<'_>) -> R;
 
 /// Interpreter of a processor's instructions.
 pub(super) struct EffectForm {
@@ -105,10 +105,10 @@ impl ArchDescriptor {
         &self,
         bytes: &[u8],
         at: u64,
-        state: &mut State,
-        words: &mut Words,
+        state: &mut PathState,
+        words: &mut MemoryWords,
     ) -> LinkUse {
-        let mut machine = Machine::new(state, words);
+        let mut machine = EffectMachine::new(state, words);
         if let Some(effect) = &self.effect {
             (effect.run)(bytes, at, &mut machine);
         }
@@ -120,12 +120,13 @@ impl ArchDescriptor {
         &self,
         bytes: &[u8],
         at: u64,
-        state: &mut State,
-        words: &mut Words,
+        state: &mut PathState,
+        words: &mut MemoryWords,
     ) -> u8 {
         let returns_to = self.effect.as_ref().and_then(|effect| effect.returns_to);
-        returns_to
-            .map_or(self.return_address, |run| run(bytes, at, &mut Machine::new(state, words)))
+        returns_to.map_or(self.return_address, |run| {
+            run(bytes, at, &mut EffectMachine::new(state, words))
+        })
     }
 }
 

@@ -47,20 +47,20 @@ pub(crate) struct JumpTable {
 }
 
 /// A value; `None` if it is unknown.
-pub(crate) type Value = Option<Sum>;
+pub(crate) type SymbolicValue = Option<Sum>;
 
 /// The words of memory that all paths from a start have read, by their addresses at the start.
 #[derive(Default, Debug)]
-pub(crate) struct Words(Vec<Sum>);
+pub(crate) struct MemoryWords(Vec<Sum>);
 
-impl Words {
+impl MemoryWords {
     /// Limit above the number of words that a function's epilogue reads.
     const MOST: usize = 1024;
 
     /// Returns the word at an address, as the base of a value.
-    fn at(&mut self, address: Sum) -> Value {
-        let known = self.0.iter().position(|&word| word == address);
-        let index = known.or_else(|| {
+    fn at(&mut self, address: Sum) -> SymbolicValue {
+        let contents = self.0.iter().position(|&word| word == address);
+        let index = contents.or_else(|| {
             (self.0.len() < Self::MOST).then(|| {
                 self.0.push(address);
                 self.0.len() - 1
@@ -80,9 +80,9 @@ pub(crate) const N_GENERAL: usize = N_REGISTERS;
 
 /// The state of a path.
 #[derive(Clone, Debug)]
-pub(crate) struct State {
-    registers: [Value; N_GENERAL],
-    stored: Vec<Stored>,
+pub(crate) struct PathState {
+    registers: [SymbolicValue; N_GENERAL],
+    stored: Vec<StoredBytes>,
     /// Maximum number of stores. Beyond it, stores other than saved registers are dropped, or the path is abandoned.
     most_stored: usize,
     forgets: bool,
@@ -96,13 +96,13 @@ pub(crate) struct State {
 
 /// Bytes that the path has written.
 #[derive(Clone, Copy, Debug)]
-struct Stored {
+struct StoredBytes {
     at: Sum,
     size: i64,
-    value: Value,
+    value: SymbolicValue,
 }
 
-impl State {
+impl PathState {
     /// Limit above the usual number of stores of a path before its function returns.
     const MOST_STORED: usize = 256;
     /// Maximum number of stores of a path from a function's start: many such paths are pending at a time.
@@ -137,18 +137,18 @@ impl State {
         Self { most_stored: Self::MOST_OF_FUNCTION, forgets: true, ..Self::new(arch) }
     }
 
-    pub(crate) fn get(&self, register: u8) -> Value {
+    pub(crate) fn get(&self, register: u8) -> SymbolicValue {
         self.registers.get(usize::from(register)).copied().flatten()
     }
 
-    pub(crate) fn set(&mut self, register: u8, value: Value) {
+    pub(crate) fn set(&mut self, register: u8, value: SymbolicValue) {
         if let Some(slot) = self.registers.get_mut(usize::from(register)) {
             *slot = value;
         }
     }
 
     /// Returns true if the frame pointer has the word that it initially pointed to.
-    pub(crate) fn has_callers_frame_pointer(&self, words: &Words) -> bool {
+    pub(crate) fn has_callers_frame_pointer(&self, words: &MemoryWords) -> bool {
         let fp = self.arch.fp;
         let Some(Sum { base: Base::Word(index), offset: 0 }) = self.get(fp) else { return false };
         words.address(index) == Some(Sum { base: Base::Register(fp), offset: 0 })
@@ -164,7 +164,7 @@ impl State {
     }
 
     /// The stack pointer.
-    pub(crate) fn sp(&self) -> Value {
+    pub(crate) fn sp(&self) -> SymbolicValue {
         self.get(self.arch.sp)
     }
 
@@ -174,7 +174,7 @@ impl State {
     }
 
     /// Returns the word at an address.
-    pub(crate) fn load(&self, at: Value, words: &mut Words) -> Value {
+    pub(crate) fn load(&self, at: SymbolicValue, words: &mut MemoryWords) -> SymbolicValue {
         let at = at?;
         let size = self.word();
         if let Some(stored) = self.stored.iter().rev().find(|stored| stored.overlaps(at, size)) {
@@ -185,24 +185,24 @@ impl State {
 
     /// Writes `size` bytes. A write to an unknown address changes nothing: code does not overwrite values that it saved
     /// on its stack. Returns false if there are too many stores.
-    pub(crate) fn store(&mut self, at: Value, size: i64, value: Value) -> bool {
+    pub(crate) fn store(&mut self, at: SymbolicValue, size: i64, value: SymbolicValue) -> bool {
         let Some(at) = at.filter(|at| at.base != Base::Zero) else { return true };
         self.stored.retain(|stored| !stored.is_within(at, size));
-        self.stored.push(Stored { at, size, value });
+        self.stored.push(StoredBytes { at, size, value });
         if self.forgets && self.stored.len() > self.most_stored {
             self.has_forgotten = true;
-            self.stored.retain(Stored::is_register);
+            self.stored.retain(StoredBytes::is_register);
         }
         self.stored.len() <= self.most_stored
     }
 
     /// Returns the address of the first remaining store of a value.
-    pub(crate) fn slot_of(&self, value: Sum) -> Value {
+    pub(crate) fn slot_of(&self, value: Sum) -> SymbolicValue {
         self.stored.iter().find(|stored| stored.value == Some(value)).map(|stored| stored.at)
     }
 }
 
-impl Stored {
+impl StoredBytes {
     /// Returns true if it saves a register with its value at the path's start.
     const fn is_register(&self) -> bool {
         matches!(self.value, Some(Sum { base: Base::Register(_), offset: 0 }))
@@ -210,15 +210,15 @@ impl Stored {
 
     const fn overlaps(&self, at: Sum, size: i64) -> bool {
         let before = at.offset.wrapping_sub(self.at.offset);
-        self.is_beside(at) && before < self.size && before > -size
+        self.has_base_of(at) && before < self.size && before > -size
     }
 
     const fn is_within(&self, at: Sum, size: i64) -> bool {
         let into = self.at.offset.wrapping_sub(at.offset);
-        self.is_beside(at) && into >= 0 && into <= size - self.size
+        self.has_base_of(at) && into >= 0 && into <= size - self.size
     }
 
-    const fn is_beside(&self, at: Sum) -> bool {
+    const fn has_base_of(&self, at: Sum) -> bool {
         match (self.at.base, at.base) {
             (Base::Register(one), Base::Register(other)) => one == other,
             (Base::Word(one), Base::Word(other)) => one == other,
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn what_was_stored_is_loaded_again() {
-        let (mut state, mut words) = (State::new(X86_64), Words::default());
+        let (mut state, mut words) = (PathState::new(X86_64), MemoryWords::default());
         let rbx = state.get(3);
         assert!(state.store(Some(SP.plus(-8)), 8, rbx));
         assert_eq!(state.load(Some(SP.plus(-8)), &mut words), rbx);
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_stays_so() {
-        let (mut state, mut words) = (State::new(X86_64), Words::default());
+        let (mut state, mut words) = (PathState::new(X86_64), MemoryWords::default());
         state.set(3, None);
         assert_eq!(state.get(3), None);
         assert_eq!(state.load(None, &mut words), None);

@@ -137,10 +137,10 @@ const fn operands() -> [u8; 256] {
     let mut table = [0; 256];
     let mut modrm = 0;
     while modrm < 256 {
-        let (form, place) = (modrm >> 6, modrm & 7);
-        let sib = if form != 3 && place == 4 { 1 } else { 0 };
+        let (form, rm) = (modrm >> 6, modrm & 7);
+        let sib = if form != 3 && rm == 4 { 1 } else { 0 };
         table[modrm] = match form {
-            0 if place == 5 => 5,
+            0 if rm == 5 => 5,
             0 | 3 => 1 + sib,
             1 => 2 + sib,
             _ => 5 + sib,

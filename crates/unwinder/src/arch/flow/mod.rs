@@ -2,7 +2,7 @@
 //! processor.
 
 mod common;
-mod known;
+mod register_contents;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -11,8 +11,10 @@ mod x86;
 use std::fmt;
 
 use crate::arch::{Arch, Processor, processor};
-pub(super) use known::{Held, Known, first_word, half_word, signed};
-pub(super) use words::Decoded;
+pub(super) use register_contents::{
+    RegisterContents, RegisterValue, first_word, half_word, signed,
+};
+pub(super) use words::DecodedFlow;
 
 /// The successors of an instruction. Addresses are those that the file states; those of Thumb code have their lowest
 /// bit set.
@@ -53,16 +55,16 @@ pub struct FlowStep {
 
 /// A run of instructions that were skipped.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Passed {
+pub struct SkippedRun {
     /// Number of instructions.
     pub n_instructions: usize,
     /// Address of the last one as the file states it, if the next instruction is a successor.
-    pub goes_on: Option<u64>,
+    pub continues_at: Option<u64>,
 }
 
 /// Decodes the instruction at the start of code. Its address has the lowest bit set for Thumb; the last argument counts
 /// the next instructions that an IT of Thumb makes conditional.
-pub(super) type StepFn = fn(&[u8], u64, &mut Known, &mut u8) -> Option<Decoded>;
+pub(super) type StepFn = fn(&[u8], u64, &mut RegisterContents, &mut u8) -> Option<DecodedFlow>;
 
 /// The kind of decoder for a processor's instructions.
 #[derive(Clone, Copy)]
@@ -75,12 +77,12 @@ pub(super) enum FlowForm {
 
 /// Decodes consecutive instructions in memory order.
 pub struct FlowDecoder<'a> {
-    of_processor: OfProcessor<'a>,
+    of_processor: DecoderForm<'a>,
 }
 
-enum OfProcessor<'a> {
-    X86(x86::Instructions<'a>),
-    Words(words::Instructions<'a>),
+enum DecoderForm<'a> {
+    X86(x86::X86Instructions<'a>),
+    Words(words::WordInstructions<'a>),
 }
 
 impl fmt::Debug for FlowDecoder<'_> {
@@ -100,9 +102,9 @@ impl<'a> FlowDecoder<'a> {
     /// Creates the decoder from a processor's descriptor.
     pub(crate) fn new(arch: Processor, code: &'a [u8], at: u64) -> Option<Self> {
         let of_processor = match arch.flow? {
-            FlowForm::X86 => OfProcessor::X86(x86::Instructions::new(arch, code, at)),
+            FlowForm::X86 => DecoderForm::X86(x86::X86Instructions::new(arch, code, at)),
             FlowForm::Words(step) => {
-                OfProcessor::Words(words::Instructions::new(arch, step, code, at))
+                DecoderForm::Words(words::WordInstructions::new(arch, step, code, at))
             }
         };
         Some(Self { of_processor })
@@ -112,7 +114,7 @@ impl<'a> FlowDecoder<'a> {
     /// counted from there.
     #[must_use]
     pub fn with_table_of_contents(mut self, address: Option<u64>) -> Self {
-        if let OfProcessor::Words(instructions) = &mut self.of_processor {
+        if let DecoderForm::Words(instructions) = &mut self.of_processor {
             instructions.set_table_of_contents(address);
         }
         self
@@ -122,8 +124,8 @@ impl<'a> FlowDecoder<'a> {
     /// or a word. Registers have the numbers of instructions. `None` on x86.
     pub(crate) fn leads_to(&self, register: u32) -> Option<Flow> {
         match &self.of_processor {
-            OfProcessor::X86(_) => None,
-            OfProcessor::Words(instructions) => {
+            DecoderForm::X86(_) => None,
+            DecoderForm::Words(instructions) => {
                 Some(instructions.leads_to(register)).filter(|flow| *flow != Flow::JumpIndirect)
             }
         }
@@ -132,10 +134,10 @@ impl<'a> FlowDecoder<'a> {
     /// Skips instructions that stay within a range of code or call code outside it, if a quick check shows that. The
     /// range has addresses that the file states.
     #[inline(never)] // A loop: callers in other crates could not inline its parts.
-    pub fn pass_within(&mut self, start: u64, end: u64) -> Passed {
+    pub fn skip_within(&mut self, start: u64, end: u64) -> SkippedRun {
         match &mut self.of_processor {
-            OfProcessor::X86(instructions) => instructions.pass_within(start, end),
-            OfProcessor::Words(_) => Passed::default(),
+            DecoderForm::X86(instructions) => instructions.skip_within(start, end),
+            DecoderForm::Words(_) => SkippedRun::default(),
         }
     }
 }
@@ -147,8 +149,8 @@ impl Iterator for FlowDecoder<'_> {
     #[inline]
     fn next(&mut self) -> Option<FlowStep> {
         match &mut self.of_processor {
-            OfProcessor::X86(instructions) => instructions.next(),
-            OfProcessor::Words(instructions) => instructions.next(),
+            DecoderForm::X86(instructions) => instructions.next(),
+            DecoderForm::Words(instructions) => instructions.next(),
         }
     }
 }

@@ -1,18 +1,18 @@
 //! Consecutive instructions of processors with whole-word or half-word instructions.
 
 use crate::arch::Processor;
-use crate::arch::flow::known::Known;
+use crate::arch::flow::register_contents::RegisterContents;
 use crate::arch::flow::{Flow, FlowStep, StepFn};
 
 /// An instruction and its length in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::arch) struct Decoded {
+pub(in crate::arch) struct DecodedFlow {
     pub(in crate::arch) len: u8,
     pub(in crate::arch) flow: Flow,
 }
 
 /// Consecutive instructions, with the addresses that they compute in registers.
-pub(super) struct Instructions<'a> {
+pub(super) struct WordInstructions<'a> {
     table_of_contents: Option<u32>,
     step: StepFn,
     code: &'a [u8],
@@ -20,25 +20,32 @@ pub(super) struct Instructions<'a> {
     at: u64,
     /// Number of next instructions that an IT of Thumb makes conditional.
     conditional: u8,
-    known: Known,
+    contents: RegisterContents,
 }
 
-impl<'a> Instructions<'a> {
+impl<'a> WordInstructions<'a> {
     pub(super) fn new(arch: Processor, step: StepFn, code: &'a [u8], at: u64) -> Self {
         let table_of_contents = arch.table_of_contents;
-        Self { table_of_contents, step, code, at, conditional: 0, known: Known::default() }
+        Self {
+            table_of_contents,
+            step,
+            code,
+            at,
+            conditional: 0,
+            contents: RegisterContents::default(),
+        }
     }
 
     /// Sets the register of the table of contents to an address.
     pub(super) fn set_table_of_contents(&mut self, address: Option<u64>) {
         if let Some(register) = self.table_of_contents {
-            self.known.set_address(register, address);
+            self.contents.set_address(register, address);
         }
     }
 
     /// Returns the flow of a jump to the contents of a register.
     pub(super) fn leads_to(&self, register: u32) -> Flow {
-        self.known.jump(register, 0)
+        self.contents.jump(register, 0)
     }
 
     /// Returns the next instruction; `None` at the end of the code.
@@ -47,9 +54,10 @@ impl<'a> Instructions<'a> {
             return None;
         }
         let at = self.at;
-        let stop = Decoded { len: u8::try_from(self.code.len()).unwrap_or(2), flow: Flow::Stop };
-        let decoded = (self.step)(self.code, at, &mut self.known, &mut self.conditional);
-        let Decoded { len, flow } = decoded.unwrap_or(stop);
+        let stop =
+            DecodedFlow { len: u8::try_from(self.code.len()).unwrap_or(2), flow: Flow::Stop };
+        let decoded = (self.step)(self.code, at, &mut self.contents, &mut self.conditional);
+        let DecodedFlow { len, flow } = decoded.unwrap_or(stop);
         self.code = self.code.get(usize::from(len)..).unwrap_or_default();
         self.at = at.wrapping_add(len.into());
         Some(FlowStep { at, next: self.at, flow })

@@ -4,11 +4,11 @@
 
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 
-use crate::arch::flow::{Flow, FlowStep, Passed, common};
+use crate::arch::flow::{Flow, FlowStep, SkippedRun, common};
 use crate::arch::{Arch, Processor};
 
 /// Consecutive instructions.
-pub(super) struct Instructions<'a> {
+pub(super) struct X86Instructions<'a> {
     code: &'a [u8],
     /// Address of the code, and the offset of the next instruction in it.
     start: u64,
@@ -18,7 +18,7 @@ pub(super) struct Instructions<'a> {
     arch: Processor,
 }
 
-impl<'a> Instructions<'a> {
+impl<'a> X86Instructions<'a> {
     pub(super) fn new(arch: Processor, code: &'a [u8], at: u64) -> Self {
         let decoder = Decoder::with_ip(arch.bitness(), code, at, DecoderOptions::NONE);
         Self { code, start: at, next: 0, decoder, instruction: Instruction::default(), arch }
@@ -26,16 +26,16 @@ impl<'a> Instructions<'a> {
 
     /// Skips common instructions that stay in a range of code, or call code outside it.
     #[inline]
-    pub(super) fn pass_within(&mut self, start: u64, end: u64) -> Passed {
-        let mut passed = Passed::default();
+    pub(super) fn skip_within(&mut self, start: u64, end: u64) -> SkippedRun {
+        let mut skipped = SkippedRun::default();
         while let Some(code) = self.rest() {
             let at = self.start.wrapping_add(self.next as u64);
             let mut len = common::plain(code);
-            let mut goes_on = true;
+            let mut continues = true;
             if len == 0 {
                 let Some(step) = common::turn(code, at) else { break };
                 let is_inside = |target| start <= target && target < end;
-                goes_on = match step.flow {
+                continues = match step.flow {
                     Flow::Next => true,
                     Flow::Branch(target) if is_inside(target) => true,
                     Flow::Jump(target) if is_inside(target) => false,
@@ -46,10 +46,10 @@ impl<'a> Instructions<'a> {
                 len = step.next.wrapping_sub(at) as usize;
             }
             self.next += len;
-            passed.n_instructions += 1;
-            passed.goes_on = goes_on.then_some(at);
+            skipped.n_instructions += 1;
+            skipped.continues_at = continues.then_some(at);
         }
-        passed
+        skipped
     }
 
     /// Returns the next bytes of code, if a common instruction can begin there.
@@ -147,7 +147,7 @@ mod tests {
     use crate::arch::{X86_64, processor};
 
     fn flows(arch: Processor, code: &[u8]) -> Vec<(u64, Flow)> {
-        let mut instructions = Instructions::new(arch, code, 0x1000);
+        let mut instructions = X86Instructions::new(arch, code, 0x1000);
         std::iter::from_fn(|| instructions.next()).map(|step| (step.at, step.flow)).collect()
     }
 
@@ -215,7 +215,7 @@ mod tests {
 
     /// Returns the instruction at the start of some code according to the decoder.
     fn decoded(code: &[u8]) -> FlowStep {
-        Instructions::new(X86_64, code, 0x1000).decode(0x1000).unwrap()
+        X86Instructions::new(X86_64, code, 0x1000).decode(0x1000).unwrap()
     }
 
     /// Every opcode after every prefix, with all `ModRM` bytes.
@@ -259,19 +259,19 @@ mod tests {
     fn instructions_are_passed_that_stay_in_a_range() {
         let mut code = vec![0x90, 0x74, 0x00, 0xc3, 0x48, 0x89, 0xe5, 0x74, 0x7f];
         code.resize(40, 0x90);
-        let mut instructions = Instructions::new(X86_64, &code, 0x1000);
-        let passed = instructions.pass_within(0x1000, 0x1028);
-        assert_eq!(passed, Passed { n_instructions: 4, goes_on: Some(0x1004) });
+        let mut instructions = X86Instructions::new(X86_64, &code, 0x1000);
+        let skipped = instructions.skip_within(0x1000, 0x1028);
+        assert_eq!(skipped, SkippedRun { n_instructions: 4, continues_at: Some(0x1004) });
         let jump = FlowStep { at: 0x1007, next: 0x1009, flow: Flow::Branch(0x1088) };
         assert_eq!(instructions.next(), Some(jump));
         // The last bytes are decoded one instruction at a time.
-        let passed = instructions.pass_within(0x1000, 0x1028);
-        assert_eq!(passed, Passed { n_instructions: 16, goes_on: Some(0x1018) });
-        assert_eq!(instructions.pass_within(0x1000, 0x1028), Passed::default());
+        let skipped = instructions.skip_within(0x1000, 0x1028);
+        assert_eq!(skipped, SkippedRun { n_instructions: 16, continues_at: Some(0x1018) });
+        assert_eq!(instructions.skip_within(0x1000, 0x1028), SkippedRun::default());
         assert_eq!(std::iter::from_fn(|| instructions.next()).count(), 15);
-        let mut instructions = Instructions::new(X86_64, &code[..19], 0x1000);
-        let passed = instructions.pass_within(0x1000, 0x1028);
-        assert_eq!(passed, Passed { n_instructions: 3, goes_on: None });
+        let mut instructions = X86Instructions::new(X86_64, &code[..19], 0x1000);
+        let skipped = instructions.skip_within(0x1000, 0x1028);
+        assert_eq!(skipped, SkippedRun { n_instructions: 3, continues_at: None });
     }
 
     /// Decodes the code of this test binary.

@@ -2,7 +2,7 @@
 //!
 //! Source: Power ISA, "Fixed-Point Facility"; 64-bit ELF V2 ABI, "Register Roles".
 
-use crate::arch::effect::{Machine, padded_word};
+use crate::arch::effect::{EffectMachine, padded_word};
 use crate::arch::flow::signed;
 
 const LINK: u8 = 32;
@@ -11,7 +11,7 @@ const LINK: u8 = 32;
 pub(super) const CALLER_SAVED: [u8; 12] = [0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, LINK];
 
 /// Runs an instruction that is not a branch.
-pub(super) fn run(bytes: &[u8], _at: u64, machine: &mut Machine<'_>) {
+pub(super) fn run(bytes: &[u8], _at: u64, machine: &mut EffectMachine<'_>) {
     let word = padded_word(bytes);
     if word >> 26 == 1 {
         // Eight-byte instructions write one register.
@@ -22,7 +22,7 @@ pub(super) fn run(bytes: &[u8], _at: u64, machine: &mut Machine<'_>) {
     }
 }
 
-fn of_four_bytes(word: u32, machine: &mut Machine<'_>) {
+fn of_four_bytes(word: u32, machine: &mut EffectMachine<'_>) {
     let (to, base) = ((word >> 21 & 0x1f) as u8, (word >> 16 & 0x1f) as u8);
     let number = signed(word, 16);
     let words = signed(word & 0xfffc, 16);
@@ -68,7 +68,7 @@ fn of_four_bytes(word: u32, machine: &mut Machine<'_>) {
     }
 }
 
-fn of_registers(word: u32, to: u8, base: u8, machine: &mut Machine<'_>) {
+fn of_registers(word: u32, to: u8, base: u8, machine: &mut EffectMachine<'_>) {
     let other = (word >> 11 & 0x1f) as u8;
     match word >> 1 & 0x3ff {
         // MFLR, MTLR

@@ -3,7 +3,7 @@
 //! Source: Power ISA, "Branch Instructions", ADDI, ADDIS, LD, PADDI, PLD, MTSPR; 64-bit ELF V2 ABI, "Procedure Linkage
 //! Table" (stubs read their target from a slot that is counted from r2, the table of contents).
 
-use crate::arch::flow::{Decoded, Flow, Known, first_word, signed};
+use crate::arch::flow::{DecodedFlow, Flow, RegisterContents, first_word, signed};
 
 /// Number of CTR in this module.
 const CTR: u32 = 32;
@@ -13,22 +13,22 @@ const TRAP: u32 = 0x7fe0_0008;
 pub(super) fn step(
     code: &[u8],
     at: u64,
-    known: &mut Known,
+    contents: &mut RegisterContents,
     _conditional: &mut u8,
-) -> Option<Decoded> {
+) -> Option<DecodedFlow> {
     let word = first_word(code)?;
     if word >> 26 == 1 {
-        prefixed(word, first_word(code.get(4..)?)?, at, known);
-        return Some(Decoded { len: 8, flow: Flow::Next });
+        prefixed(word, first_word(code.get(4..)?)?, at, contents);
+        return Some(DecodedFlow { len: 8, flow: Flow::Next });
     }
-    let flow = flow(word, at, known);
+    let flow = flow(word, at, contents);
     if matches!(flow, Flow::Call(_) | Flow::CallSlot(_) | Flow::CallIndirect) {
-        known.forget_all();
+        contents.forget_all();
     }
-    Some(Decoded { len: 4, flow })
+    Some(DecodedFlow { len: 4, flow })
 }
 
-fn flow(word: u32, at: u64, known: &mut Known) -> Flow {
+fn flow(word: u32, at: u64, contents: &mut RegisterContents) -> Flow {
     let links = word & 1 != 0;
     let base = if word & 2 == 0 { at } else { 0 };
     // A branch that ignores both conditions, CR and CTR.
@@ -58,47 +58,47 @@ fn flow(word: u32, at: u64, known: &mut Known) -> Flow {
             }
         }
         // BCCTR, BCTAR
-        (19, 528) if links => known.call(CTR, 0),
-        (19, 528) if always => known.jump(CTR, 0),
+        (19, 528) if links => contents.call(CTR, 0),
+        (19, 528) if always => contents.jump(CTR, 0),
         (19, 560) if links => Flow::CallIndirect,
         (19, 528 | 560) => Flow::JumpIndirect,
         _ if word == 0 || word == TRAP => Flow::Stop,
         _ => {
-            note(word, known);
+            note(word, contents);
             Flow::Next
         }
     }
 }
 
 /// Records addresses that an instruction computes.
-fn note(word: u32, known: &mut Known) {
+fn note(word: u32, contents: &mut RegisterContents) {
     let (to, from) = (word >> 21 & 0x1f, word >> 16 & 0x1f);
     let immediate = signed(word, 16);
     match word >> 26 {
         // LD
-        58 if word & 3 == 0 => known.set_word_at(to, known.plus(from, immediate)),
+        58 if word & 3 == 0 => contents.set_word_at(to, contents.plus(from, immediate)),
         // ADDI, ADDIS
-        14 if from != 0 => known.set_address(to, known.plus(from, immediate)),
-        15 if from != 0 => known.set_address(to, known.plus(from, immediate << 16)),
+        14 if from != 0 => contents.set_address(to, contents.plus(from, immediate)),
+        15 if from != 0 => contents.set_address(to, contents.plus(from, immediate << 16)),
         // MTCTR
-        31 if word & 0xfc1f_ffff == 0x7c09_03a6 => known.set(CTR, known.get(to)),
+        31 if word & 0xfc1f_ffff == 0x7c09_03a6 => contents.set(CTR, contents.get(to)),
         // stores
         36..=39 | 44 | 45 | 52..=55 | 62 => {}
         _ => {
-            known.set(to, None);
-            known.set(from, None);
+            contents.set(to, None);
+            contents.set(from, None);
         }
     }
 }
 
 /// Records addresses that an eight-byte instruction computes relative to itself.
-fn prefixed(prefix: u32, suffix: u32, at: u64, known: &mut Known) {
+fn prefixed(prefix: u32, suffix: u32, at: u64, contents: &mut RegisterContents) {
     let to = suffix >> 21 & 0x1f;
     let distance = signed(prefix, 18) << 16 | i64::from(suffix & 0xffff);
     let address = Some(at.wrapping_add_signed(distance)).filter(|_| prefix & 1 << 20 != 0);
     match (prefix >> 23, suffix >> 26) {
-        (0b0_0000_1000, 57) => known.set_word_at(to, address),
-        (0b0_0000_1100, 14) => known.set_address(to, address),
-        _ => known.set(to, None),
+        (0b0_0000_1000, 57) => contents.set_word_at(to, address),
+        (0b0_0000_1100, 14) => contents.set_address(to, address),
+        _ => contents.set(to, None),
     }
 }

@@ -116,8 +116,8 @@ fn signal_form(code: &[u8], at: usize) -> Option<usize> {
 /// Source: `struct rt_sigframe` in `arch/powerpc/kernel/signal_64.c`; `struct ucontext`, `struct sigcontext`, `struct
 /// pt_regs`.
 fn signal_frame(form: usize) -> Vec<(u8, u64)> {
-    const ROOM: u64 = 128;
-    let registers = 232 + if form == 0 { ROOM } else { 0 };
+    const CALLEE_AREA: u64 = 128;
+    let registers = 232 + if form == 0 { CALLEE_AREA } else { 0 };
     let general = (0..32).map(|register| (register, registers + 8 * u64::from(register)));
     general.chain([(PC, registers + 8 * 32), (LINK, registers + 8 * 36)]).collect()
 }

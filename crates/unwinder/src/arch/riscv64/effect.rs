@@ -3,7 +3,7 @@
 //! Source: RISC-V unprivileged ISA, "RV32/64G Instruction Set Listings", "RVC Instruction Set Listings"; psABI,
 //! "Integer Register Convention".
 
-use crate::arch::effect::{Machine, padded_word};
+use crate::arch::effect::{EffectMachine, padded_word};
 use crate::arch::flow::signed;
 
 const SP: u8 = 2;
@@ -13,12 +13,12 @@ pub(super) const CALLER_SAVED: [u8; 16] =
     [1, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17, 28, 29, 30, 31];
 
 /// Runs an instruction that is not a branch, of four bytes or in the lower half.
-pub(super) fn run(bytes: &[u8], _at: u64, machine: &mut Machine<'_>) {
+pub(super) fn run(bytes: &[u8], _at: u64, machine: &mut EffectMachine<'_>) {
     let word = padded_word(bytes);
     if word & 3 == 3 { wide(word, machine) } else { short(word & 0xffff, machine) }
 }
 
-fn wide(word: u32, machine: &mut Machine<'_>) {
+fn wide(word: u32, machine: &mut EffectMachine<'_>) {
     let register = |at: u32| (word >> at & 0x1f) as u8;
     let (to, one, other) = (register(7), register(15), register(20));
     let immediate = signed(word >> 20, 12);
@@ -42,7 +42,7 @@ fn wide(word: u32, machine: &mut Machine<'_>) {
     }
 }
 
-fn short(half: u32, machine: &mut Machine<'_>) {
+fn short(half: u32, machine: &mut EffectMachine<'_>) {
     let (to, other) = ((half >> 7 & 0x1f) as u8, (half >> 2 & 0x1f) as u8);
     let (small, base) = (8 + (half >> 2 & 7) as u8, 8 + (half >> 7 & 7) as u8);
     let bit = |from: u32, to: u32| (half >> from & 1) << to;
@@ -89,7 +89,7 @@ fn short(half: u32, machine: &mut Machine<'_>) {
 }
 
 /// Returns the register that a return jumps to.
-pub(super) fn returns_to(bytes: &[u8], _at: u64, _machine: &mut Machine<'_>) -> u8 {
+pub(super) fn returns_to(bytes: &[u8], _at: u64, _machine: &mut EffectMachine<'_>) -> u8 {
     let word = padded_word(bytes);
     let register = if word & 3 == 3 { word >> 15 & 0x1f } else { word >> 7 & 0x1f };
     register as u8

@@ -2,7 +2,7 @@
 //!
 //! Source: z/Architecture Principles of Operation, "General Instructions"; ELF ABI s390x Supplement, "Registers".
 
-use crate::arch::effect::Machine;
+use crate::arch::effect::EffectMachine;
 use crate::arch::flow::signed;
 
 /// r0 to r5, the link register, f0 to f7.
@@ -12,7 +12,7 @@ pub(super) const CALLER_SAVED: [u8; 15] = [0, 1, 2, 3, 4, 5, 14, 16, 17, 18, 19,
 const FLOATS: [u8; 16] = [16, 20, 17, 21, 18, 22, 19, 23, 24, 28, 25, 29, 26, 30, 27, 31];
 
 /// Runs an instruction that is not a branch.
-pub(super) fn run(code: &[u8], _at: u64, machine: &mut Machine<'_>) {
+pub(super) fn run(code: &[u8], _at: u64, machine: &mut EffectMachine<'_>) {
     let mut bytes = [0; 6];
     bytes.iter_mut().zip(code).for_each(|(to, &from)| *to = from);
     let [op, registers, a, b, c, last] = bytes;
@@ -61,7 +61,7 @@ const fn is_without_target(op: u8, second: u8, last: u8) -> bool {
 }
 
 /// Runs an instruction with a constant.
-fn immediate([op, registers, a, b, c, d]: [u8; 6], machine: &mut Machine<'_>) {
+fn immediate([op, registers, a, b, c, d]: [u8; 6], machine: &mut EffectMachine<'_>) {
     let (to, operation) = (registers >> 4, registers & 15);
     let half = i64::from(i16::from_be_bytes([a, b]));
     let word = i64::from(i32::from_be_bytes([a, b, c, d]));
@@ -78,7 +78,7 @@ fn immediate([op, registers, a, b, c, d]: [u8; 6], machine: &mut Machine<'_>) {
 }
 
 /// Runs LMG. The base register is loaded last, because the others need it.
-fn load_all(first: u8, last: u8, base: u8, start: i64, machine: &mut Machine<'_>) {
+fn load_all(first: u8, last: u8, base: u8, start: i64, machine: &mut EffectMachine<'_>) {
     let of_base = slots(first, last, start).find(|&(register, _)| register == base);
     let others = slots(first, last, start).filter(|&(register, _)| register != base);
     others.chain(of_base).for_each(|(register, offset)| machine.load(register, base, offset));
@@ -90,7 +90,7 @@ fn slots(first: u8, last: u8, start: i64) -> impl Iterator<Item = (u8, i64)> {
     (0..=count).map(move |at| (first.wrapping_add(at) & 15, start + 8 * i64::from(at)))
 }
 
-fn of_registers([op, operation, a, b]: [u8; 4], machine: &mut Machine<'_>) {
+fn of_registers([op, operation, a, b]: [u8; 4], machine: &mut EffectMachine<'_>) {
     let (to, from) = (b >> 4, b & 15);
     let float = |register: u8| FLOATS.get(usize::from(register)).copied().unwrap_or(u8::MAX);
     match (op, operation) {

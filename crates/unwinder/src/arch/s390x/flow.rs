@@ -3,7 +3,7 @@
 //! Source: z/Architecture Principles of Operation, "Branching", LARL, LG, LGRL, AGHI; ELF ABI s390x Supplement,
 //! "Procedure Linkage Table".
 
-use crate::arch::flow::{Decoded, Flow, Known, signed};
+use crate::arch::flow::{DecodedFlow, Flow, RegisterContents, signed};
 
 /// The link register.
 const LINK: u32 = 14;
@@ -14,9 +14,9 @@ const ALWAYS: u32 = 15;
 pub(super) fn step(
     code: &[u8],
     at: u64,
-    known: &mut Known,
+    contents: &mut RegisterContents,
     _conditional: &mut u8,
-) -> Option<Decoded> {
+) -> Option<DecodedFlow> {
     let len = match code.first()? >> 6 {
         0 => 2,
         1 | 2 => 4,
@@ -24,14 +24,14 @@ pub(super) fn step(
     };
     let mut bytes = [0; 6];
     bytes.get_mut(..len)?.copy_from_slice(code.get(..len)?);
-    let flow = flow(bytes, at, known);
+    let flow = flow(bytes, at, contents);
     if matches!(flow, Flow::Call(_) | Flow::CallSlot(_) | Flow::CallIndirect) {
-        known.forget_all();
+        contents.forget_all();
     }
-    Some(Decoded { len: len as u8, flow })
+    Some(DecodedFlow { len: len as u8, flow })
 }
 
-fn flow(bytes: [u8; 6], at: u64, known: &mut Known) -> Flow {
+fn flow(bytes: [u8; 6], at: u64, contents: &mut RegisterContents) -> Flow {
     let [op, registers, a, b, c, d] = bytes;
     let (first, second) = (u32::from(registers >> 4), u32::from(registers & 15));
     let half = u32::from(u16::from_be_bytes([a, b]));
@@ -59,13 +59,13 @@ fn flow(bytes: [u8; 6], at: u64, known: &mut Known) -> Flow {
                 Flow::JumpIndirect
             }
         }
-        (0x07, ..) => by_register(first, second, known),
+        (0x07, ..) => by_register(first, second, contents),
         // BALR, BASSM, BASR
         (0x05 | 0x0c | 0x0d, 0, _) => {
-            known.set_address(first, Some(at.wrapping_add(2)));
+            contents.set_address(first, Some(at.wrapping_add(2)));
             Flow::Next
         }
-        (0x05 | 0x0c | 0x0d, ..) => known.call(second, 0),
+        (0x05 | 0x0c | 0x0d, ..) => contents.call(second, 0),
         // BAL, BAS
         (0x45 | 0x4d, ..) => Flow::CallIndirect,
         // BC: with mask 0, nothing
@@ -75,11 +75,11 @@ fn flow(bytes: [u8; 6], at: u64, known: &mut Known) -> Flow {
         // BIC
         (0xe3, _, 0x47) if first == 0 => Flow::Next,
         (0xe3, 0, 0x47) if first == ALWAYS => {
-            plus_displacement(bytes, known).map_or(Flow::JumpIndirect, Flow::JumpSlot)
+            plus_displacement(bytes, contents).map_or(Flow::JumpIndirect, Flow::JumpSlot)
         }
         (0xe3, _, 0x47) => Flow::JumpIndirect,
         _ => {
-            note(bytes, far(), known);
+            note(bytes, far(), contents);
             Flow::Next
         }
     }
@@ -98,10 +98,10 @@ fn conditional(mask: u32, target: u64) -> Flow {
 }
 
 /// BCR.
-fn by_register(mask: u32, register: u32, known: &Known) -> Flow {
+fn by_register(mask: u32, register: u32, contents: &RegisterContents) -> Flow {
     match (mask, register) {
         (0, _) | (_, 0) => Flow::Next,
-        (ALWAYS, register) => match known.jump(register, 0) {
+        (ALWAYS, register) => match contents.jump(register, 0) {
             Flow::JumpIndirect if register == LINK => Flow::Return,
             flow => flow,
         },
@@ -112,28 +112,28 @@ fn by_register(mask: u32, register: u32, known: &Known) -> Flow {
 }
 
 /// Returns the sum of a known base and a 20-bit displacement.
-fn plus_displacement([_, _, a, b, c, _]: [u8; 6], known: &Known) -> Option<u64> {
+fn plus_displacement([_, _, a, b, c, _]: [u8; 6], contents: &RegisterContents) -> Option<u64> {
     let low = u32::from(a & 15) << 8 | u32::from(b);
-    known.plus(u32::from(a >> 4), signed(u32::from(c) << 12 | low, 20))
+    contents.plus(u32::from(a >> 4), signed(u32::from(c) << 12 | low, 20))
 }
 
 /// Records addresses that an instruction computes.
-fn note(bytes: [u8; 6], far: u64, known: &mut Known) {
+fn note(bytes: [u8; 6], far: u64, contents: &mut RegisterContents) {
     let [op, registers, a, b, _, last] = bytes;
     let (first, second) = (u32::from(registers >> 4), u32::from(registers & 15));
     match (op, second, last) {
         // LARL, LGRL
-        (0xc0, 0, _) => known.set_address(first, Some(far)),
-        (0xc4, 8, _) => known.set_word_at(first, Some(far)),
+        (0xc0, 0, _) => contents.set_address(first, Some(far)),
+        (0xc4, 8, _) => contents.set_word_at(first, Some(far)),
         // LG without an index
-        (0xe3, 0, 0x04) => known.set_word_at(first, plus_displacement(bytes, known)),
+        (0xe3, 0, 0x04) => contents.set_word_at(first, plus_displacement(bytes, contents)),
         // AGHI
         (0xa7, 11, _) => {
             let immediate = i64::from(i16::from_be_bytes([a, b]));
-            known.set_address(first, known.plus(first, immediate));
+            contents.set_address(first, contents.plus(first, immediate));
         }
         // LM, LMG, LMY: more than one register
-        (0x98, ..) | (0xeb, _, 0x04 | 0x96 | 0x98) => known.forget_all(),
-        _ => known.set(first, None),
+        (0x98, ..) | (0xeb, _, 0x04 | 0x96 | 0x98) => contents.forget_all(),
+        _ => contents.set(first, None),
     }
 }

@@ -1,8 +1,8 @@
 //! A frame by the instructions of its function: from the address to the return, or from the function's start to the
 //! address.
 
-use crate::arch::arm::{Decoded, Effect, LR, PC, SP, decode};
-use crate::cfi::arm::layout::Layout;
+use crate::arch::arm::{DecodedInstruction, Effect, LR, PC, SP, decode};
+use crate::cfi::arm::layout::FrameLayout;
 
 /// Maximum number of instructions to follow from an address to the return.
 const MOST_TO_RETURN: usize = 24;
@@ -11,7 +11,7 @@ const MOST_FROM_START: usize = 4096;
 
 /// Returns the frame at an index of the code of a function that begins at an address of its file; `None` if the
 /// instructions do not show it.
-pub(super) fn layout(code: &[u8], start: u64, at: usize) -> Option<Layout> {
+pub(super) fn layout(code: &[u8], start: u64, at: usize) -> Option<FrameLayout> {
     let is_thumb = is_thumb(code, start);
     if !is_thumb && !at.is_multiple_of(4) {
         return None;
@@ -34,7 +34,7 @@ fn is_thumb(code: &[u8], start: u64) -> bool {
 }
 
 /// Returns the frame at an index, if the following instructions lead to a return and nowhere else.
-fn to_return(code: &[u8], at: usize, is_thumb: bool) -> Option<Layout> {
+fn to_return(code: &[u8], at: usize, is_thumb: bool) -> Option<FrameLayout> {
     // Position of the stack pointer, in bytes from a register's value at the index.
     let (mut base, mut moved) = (SP, 0_i64);
     // Growth of each register since then.
@@ -42,7 +42,7 @@ fn to_return(code: &[u8], at: usize, is_thumb: bool) -> Option<Layout> {
     let mut saved = Vec::new();
     let mut here = at;
     for _ in 0..MOST_TO_RETURN {
-        let Decoded { len, effect, conditional } = decode(code.get(here..)?, is_thumb)?;
+        let DecodedInstruction { len, effect, conditional } = decode(code.get(here..)?, is_thumb)?;
         if conditional != 0 {
             return None;
         }
@@ -92,14 +92,14 @@ fn pop(list: u16, saved: &mut Vec<(u8, i64)>, moved: &mut i64) {
     }
 }
 
-fn finish(base: u8, size: i64, saved: Vec<(u8, i64)>) -> Layout {
+fn finish(base: u8, size: i64, saved: Vec<(u8, i64)>) -> FrameLayout {
     let saved = saved.into_iter().map(|(register, slot)| (register, slot - size)).collect();
-    Layout { base, size, saved }
+    FrameLayout { base, size, saved }
 }
 
 /// State of the stack along the code from a function's start: each location of a function has one state, on every path.
 #[derive(Default)]
-struct Way {
+struct StackState {
     /// Position of the stack pointer, in bytes from the CFA.
     sp: Option<i64>,
     /// Positions of registers that were derived from it.
@@ -111,15 +111,15 @@ struct Way {
 
 /// Returns the frame at an index, if the preceding instructions lead there. Functions with equal frames can share an
 /// entry of the table: after a lost state, the next function begins at its first push.
-fn from_start(code: &[u8], at: usize, is_thumb: bool) -> Option<Layout> {
-    let mut way = Way { sp: Some(0), ..Way::default() };
+fn from_start(code: &[u8], at: usize, is_thumb: bool) -> Option<FrameLayout> {
+    let mut way = StackState { sp: Some(0), ..StackState::default() };
     let (mut here, mut conditional) = (0, 0_u32);
     for _ in 0..MOST_FROM_START {
         if here == at {
             return if way.is_lost { None } else { way.state() };
         }
         let decoded = decode(code.get(here..at)?, is_thumb)?;
-        way.go_on(decoded.effect, conditional > 0);
+        way.apply(decoded.effect, conditional > 0);
         conditional = match decoded.conditional {
             0 => conditional.saturating_sub(1),
             new => new,
@@ -130,26 +130,26 @@ fn from_start(code: &[u8], at: usize, is_thumb: bool) -> Option<Layout> {
 }
 
 /// Returns the frame at an index before its function's first push.
-fn before_first_push(code: &[u8], at: usize, is_thumb: bool) -> Option<Layout> {
+fn before_first_push(code: &[u8], at: usize, is_thumb: bool) -> Option<FrameLayout> {
     let mut here = at;
     for _ in 0..MOST_TO_RETURN {
-        let Decoded { len, effect, conditional } = decode(code.get(here..)?, is_thumb)?;
+        let DecodedInstruction { len, effect, conditional } = decode(code.get(here..)?, is_thumb)?;
         match effect {
             Effect::Nothing if conditional == 0 => here += len,
-            Effect::Push(_) => return Some(Layout { base: SP, size: 0, saved: Vec::new() }),
+            Effect::Push(_) => return Some(FrameLayout { base: SP, size: 0, saved: Vec::new() }),
             _ => return None,
         }
     }
     None
 }
 
-impl Way {
+impl StackState {
     fn has_saved(&self, register: u8) -> bool {
         self.saved.iter().any(|&(known, _)| known == register)
     }
 
     /// Passes an instruction, which may not have executed if it is conditional.
-    fn go_on(&mut self, effect: Effect, is_conditional: bool) {
+    fn apply(&mut self, effect: Effect, is_conditional: bool) {
         // No function saves its return address twice: after a call that never returns, another function follows.
         if let Effect::Push(list) = effect
             && (self.is_lost || (list & 1 << LR != 0 && self.has_saved(LR)))
@@ -208,8 +208,8 @@ impl Way {
     }
 
     /// Returns the frame, counted from the stack pointer, or from the frame pointer if that is unknown.
-    fn state(self) -> Option<Layout> {
+    fn state(self) -> Option<FrameLayout> {
         let (base, at) = self.sp.map(|sp| (SP, sp)).or_else(|| self.frame_pointer())?;
-        Some(Layout { base, size: -at, saved: self.saved })
+        Some(FrameLayout { base, size: -at, saved: self.saved })
     }
 }

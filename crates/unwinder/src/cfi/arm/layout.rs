@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use crate::arch::arm::{LR, PC, SP};
 use crate::arch::{ARM, N_SLOTS};
-use crate::cfi::compile::{Compiled, RowKey};
+use crate::cfi::compile::{CompiledRow, RowKey};
 use crate::rule::{Cfa, FullRow, Recovery, Rule, SimpleRule};
 
 /// Bit set of the registers that functions preserve, and the link register.
-const KEPT: u16 = 1 << LR | 0x0ff0;
+const PRESERVED: u16 = 1 << LR | 0x0ff0;
 
 /// A frame: its CFA, and the registers saved in it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Layout {
+pub(super) struct FrameLayout {
     /// Base register of the CFA; the CFA is `size` bytes above its value.
     pub(super) base: u8,
     pub(super) size: i64,
@@ -20,14 +20,14 @@ pub(super) struct Layout {
     pub(super) saved: Vec<(u8, i64)>,
 }
 
-impl Layout {
+impl FrameLayout {
     /// Converts it to a rule. `key` identifies its full row, if it needs one.
-    pub(super) fn compiled(mut self, key: RowKey) -> Compiled {
+    pub(super) fn compiled(mut self, key: RowKey) -> CompiledRow {
         let whole = |register: u8| register == PC || register == SP;
         if !self.saved.iter().any(|&(register, _)| whole(register)) {
-            self.saved.retain(|&(register, _)| KEPT >> register & 1 != 0);
+            self.saved.retain(|&(register, _)| PRESERVED >> register & 1 != 0);
             if let Some(rule) = self.simple() {
-                return Compiled::Rule(Rule::Simple(rule));
+                return CompiledRow::Rule(Rule::Simple(rule));
             }
         }
         let is_pc = self.saved.iter().any(|&(register, _)| register == PC);
@@ -37,7 +37,7 @@ impl Layout {
             registers: self.saved.into_iter().map(slot).collect(),
             return_address: if is_pc { PC } else { LR },
         };
-        Compiled::Full(Arc::new(row), key, false)
+        CompiledRow::Full(Arc::new(row), key, false)
     }
 
     fn simple(&self) -> Option<SimpleRule> {

@@ -3,7 +3,7 @@
 //! Source: Exception Handling ABI for the Arm Architecture (EHABI32), section 10.3, table 4.
 
 use crate::arch::arm::SP;
-use crate::cfi::arm::layout::Layout;
+use crate::cfi::arm::layout::FrameLayout;
 
 /// The reason why a program describes no frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,8 +18,9 @@ pub(super) enum ProgramError {
 ///
 /// # Errors
 /// If it describes none.
-pub(super) fn run(program: &[u8]) -> Result<Layout, ProgramError> {
-    let mut machine = Machine { bytes: program, base: SP, at: 0, saved: Vec::new(), ended: false };
+pub(super) fn run(program: &[u8]) -> Result<FrameLayout, ProgramError> {
+    let mut machine =
+        ProgramMachine { bytes: program, base: SP, at: 0, saved: Vec::new(), ended: false };
     while let Some(op) = machine.next() {
         if op == FINISH {
             break;
@@ -30,14 +31,14 @@ pub(super) fn run(program: &[u8]) -> Result<Layout, ProgramError> {
         }
         machine.step(op)?;
     }
-    let Machine { base, at: size, saved, .. } = machine;
+    let ProgramMachine { base, at: size, saved, .. } = machine;
     let saved = saved.into_iter().map(|(register, slot)| (register, slot - size)).collect();
-    Ok(Layout { base, size, saved })
+    Ok(FrameLayout { base, size, saved })
 }
 
 const FINISH: u8 = 0xb0;
 
-struct Machine<'p> {
+struct ProgramMachine<'p> {
     bytes: &'p [u8],
     /// Base register of the virtual stack pointer, which is `at` bytes above its value.
     base: u8,
@@ -48,7 +49,7 @@ struct Machine<'p> {
     ended: bool,
 }
 
-impl Machine<'_> {
+impl ProgramMachine<'_> {
     fn next(&mut self) -> Option<u8> {
         let (&first, rest) = self.bytes.split_first()?;
         self.bytes = rest;

@@ -7,7 +7,7 @@ use image_store::{Image, LoadedImage};
 
 use crate::cfi::arm::code;
 use crate::cfi::arm::program::{ProgramError, run};
-use crate::cfi::compile::{Compiled, RowKey};
+use crate::cfi::compile::{CompiledRow, RowKey};
 use crate::rule::Rule;
 
 /// Index of a file's functions in the order of their addresses, two words each.
@@ -30,7 +30,7 @@ pub(super) enum Unwinding {
 
 /// A function of the index.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Function {
+pub(super) struct ArmFunction {
     pub(super) start: u64,
     /// Start of the next one; `None` for the last one, which has no stated end.
     pub(super) end: Option<u64>,
@@ -54,9 +54,9 @@ impl ArmTable {
     }
 
     /// Returns the function that covers an address.
-    pub(super) fn find(&self, image: &Image, svma: Svma) -> Option<Function> {
+    pub(super) fn find(&self, image: &Image, svma: Svma) -> Option<ArmFunction> {
         let entries = image.bytes().get(self.entries.clone())?;
-        let start_of = |index: usize| self.place(word(entries, index * ENTRY)?, index * ENTRY);
+        let start_of = |index: usize| self.address_at(word(entries, index * ENTRY)?, index * ENTRY);
         let (mut low, mut high) = (0, entries.len() / ENTRY);
         while low < high {
             let middle = low + (high - low) / 2;
@@ -72,7 +72,7 @@ impl ArmTable {
         let unwinding = self.unwinding(image, word(entries, at)?, at);
         let unwinding = unwinding.unwrap_or(Unwinding::Damaged);
         let at = self.entries.start + at;
-        (start <= svma.0).then(|| Function { start, end: start_of(low), unwinding, at })
+        (start <= svma.0).then(|| ArmFunction { start, end: start_of(low), unwinding, at })
     }
 
     /// Source: EHABI32, section 6, "Index table entries", and section 7, "Exception handling table entries".
@@ -87,7 +87,7 @@ impl ArmTable {
             let program = value.to_be_bytes().get(1..)?.to_vec();
             return (value >> 24 == 0x80).then_some(Unwinding::Program(program));
         }
-        let table = self.place(value, at)?;
+        let table = self.address_at(value, at)?;
         let word = |index: u64| {
             let bytes = image.read_only_bytes(Svma(table.checked_add(4 * index)?), 4)?;
             Some(u32::from_le_bytes(*bytes.first_chunk()?))
@@ -101,8 +101,8 @@ impl ArmTable {
             // words.
             _ => (word(1)? << 8, 2, word(1)? >> 24),
         };
-        let kept = if first >> 24 == 0x80 || first & COMPACT == 0 { 3 } else { 2 };
-        let mut program = head.to_be_bytes().get(..kept)?.to_vec();
+        let n_bytes = if first >> 24 == 0x80 || first & COMPACT == 0 { 3 } else { 2 };
+        let mut program = head.to_be_bytes().get(..n_bytes)?.to_vec();
         for index in 0..u64::from(more) {
             program.extend(word(at + index)?.to_be_bytes());
         }
@@ -110,10 +110,10 @@ impl ArmTable {
     }
 
     /// Returns the address that a word of the index states, as a distance of 31 bits from itself.
-    fn place(&self, value: u32, at: usize) -> Option<u64> {
+    fn address_at(&self, value: u32, at: usize) -> Option<u64> {
         let distance = i64::from((value << 1).cast_signed() >> 1);
-        let place = self.svma.checked_add(at as u64)?.wrapping_add_signed(distance);
-        Some(place & 0xffff_ffff)
+        let address = self.svma.checked_add(at as u64)?.wrapping_add_signed(distance);
+        Some(address & 0xffff_ffff)
     }
 
     /// Returns true if the table describes the frame of the function at an address.
@@ -128,12 +128,12 @@ impl ArmTable {
     }
 
     /// Returns the rule of an address of a file; `None` if the table does not describe it.
-    pub(crate) fn rule(&self, file: &LoadedImage, svma: Svma) -> Option<Compiled> {
+    pub(crate) fn rule(&self, file: &LoadedImage, svma: Svma) -> Option<CompiledRow> {
         let image = file.image();
         let found = self.find(image, svma)?;
         let program = match &found.unwinding {
             Unwinding::Refused => return None,
-            Unwinding::Damaged => return Some(Compiled::Rule(Rule::Damaged)),
+            Unwinding::Damaged => return Some(CompiledRow::Rule(Rule::Damaged)),
             Unwinding::Program(program) => program,
         };
         let by_code = || {
@@ -150,7 +150,7 @@ impl ArmTable {
         match layout.map_or_else(|| run(program), Ok) {
             Ok(layout) => Some(layout.compiled(key)),
             Err(ProgramError::Refused) => None,
-            Err(ProgramError::Bad) => Some(Compiled::Rule(Rule::Damaged)),
+            Err(ProgramError::Bad) => Some(CompiledRow::Rule(Rule::Damaged)),
         }
     }
 }

@@ -1,16 +1,16 @@
 //! Tests: programs of the exception tables as `readelf -u` prints them, frames by instructions, and arbitrary bytes.
 
 use crate::cfi::arm::code;
-use crate::cfi::arm::layout::Layout;
+use crate::cfi::arm::layout::FrameLayout;
 use crate::cfi::arm::program::{ProgramError, run};
 
-fn layout(base: u8, size: i64, saved: &[(u8, i64)]) -> Layout {
-    Layout { base, size, saved: saved.to_vec() }
+fn layout(base: u8, size: i64, saved: &[(u8, i64)]) -> FrameLayout {
+    FrameLayout { base, size, saved: saved.to_vec() }
 }
 
 #[test]
 fn programs_have_frames() {
-    let is = |program: &[u8], expected: Layout| assert_eq!(run(program), Ok(expected));
+    let is = |program: &[u8], expected: FrameLayout| assert_eq!(run(program), Ok(expected));
     // finish
     is(&[0xb0, 0xb0, 0xb0], layout(13, 0, &[]));
     // vsp = vsp + 32; pop {r4, r14}; finish

@@ -5,7 +5,7 @@ use gimli::constants as dw;
 use crate::arch::Processor;
 use crate::cfi::fast::LONGEST;
 use crate::cfi::fast::reader::{CfiReader, entry};
-use crate::cfi::fast::row::{CfiRow, Program};
+use crate::cfi::fast::row::{CfiProgram, CfiRow};
 use crate::cfi::fde::LONGEST_AUGMENTATION;
 
 /// The only encoding of addresses that compilers write for code.
@@ -14,7 +14,7 @@ const PCREL_SDATA4: u8 = dw::DW_EH_PE_pcrel.0 | dw::DW_EH_PE_sdata4.0;
 /// The relevant contents of a common information entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FastCie {
-    pub(super) program: Program,
+    pub(super) program: CfiProgram,
     pub(super) signal: bool,
 }
 
@@ -68,7 +68,7 @@ impl FastCie {
         if reader.bytes.len() > LONGEST {
             return None;
         }
-        let mut program = Program { arch, code_align, data_align, initial: CfiRow::EMPTY };
+        let mut program = CfiProgram { arch, code_align, data_align, initial: CfiRow::EMPTY };
         program.initial = program.run(reader, u64::MAX)?;
         Some(Self { program, signal })
     }

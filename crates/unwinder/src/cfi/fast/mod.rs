@@ -55,8 +55,8 @@ impl FastCfi<'_> {
         let pointer = u32::from_le_bytes(reader.take()?) as usize;
         let cie_at = body.checked_sub(pointer).filter(|_| pointer != 0)?;
         last.read(self.section, self.file, cie_at, self.arch)?;
-        let place = self.section_svma.wrapping_add(body as u64 + 4);
-        let start = place.wrapping_add_signed(i64::from(i32::from_le_bytes(reader.take()?)));
+        let location = self.section_svma.wrapping_add(body as u64 + 4);
+        let start = location.wrapping_add_signed(i64::from(i32::from_le_bytes(reader.take()?)));
         let len = u64::from(u32::from_le_bytes(reader.take()?));
         (svma.0.checked_sub(start)? < len).then_some((start, len))
     }
@@ -70,8 +70,8 @@ impl FastCfi<'_> {
         let pointer = u32::from_le_bytes(reader.take()?) as usize;
         let cie_at = body.checked_sub(pointer).filter(|_| pointer != 0)?;
         let cie = last.read(self.section, self.file, cie_at, self.arch)?;
-        let place = self.section_svma.wrapping_add(body as u64 + 4);
-        let start = place.wrapping_add_signed(i64::from(i32::from_le_bytes(reader.take()?)));
+        let location = self.section_svma.wrapping_add(body as u64 + 4);
+        let start = location.wrapping_add_signed(i64::from(i32::from_le_bytes(reader.take()?)));
         let len = u64::from(u32::from_le_bytes(reader.take()?));
         let target = svma.0.checked_sub(start).filter(|&target| target < len)?;
         let augmentation = reader.uleb()?;

@@ -20,7 +20,7 @@ pub(super) struct CfiRow {
 
 /// The context that all descriptions of one common information entry share.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Program {
+pub(super) struct CfiProgram {
     pub(super) arch: Processor,
     /// Bytes of code for each unit of location.
     pub(super) code_align: u64,
@@ -33,7 +33,7 @@ pub(super) struct Program {
 /// Maximum nesting of remember and restore.
 const DEPTH: usize = 8;
 
-impl Program {
+impl CfiProgram {
     /// Runs instructions from the initial row until the location, in bytes from the function's start, passes `target`.
     /// `None` for instructions that the fast path does not support.
     ///
@@ -111,7 +111,7 @@ impl CfiRow {
         &mut self,
         op: dw::DwCfa,
         reader: &mut CfiReader<'_>,
-        program: &Program,
+        program: &CfiProgram,
     ) -> Option<()> {
         match op {
             dw::DW_CFA_nop => Some(()),
@@ -158,7 +158,7 @@ impl CfiRow {
         }
     }
 
-    fn def_cfa_register(&mut self, register: u64, program: &Program) -> Option<()> {
+    fn def_cfa_register(&mut self, register: u64, program: &CfiProgram) -> Option<()> {
         self.cfa_register =
             u8::try_from(register).ok().filter(|&register| register < program.arch.columns)?;
         Some(())
@@ -169,12 +169,12 @@ impl CfiRow {
         Some(())
     }
 
-    fn def_cfa_offset_factored(&mut self, factored: i64, program: &Program) -> Option<()> {
+    fn def_cfa_offset_factored(&mut self, factored: i64, program: &CfiProgram) -> Option<()> {
         self.cfa_offset = factored.checked_mul(program.data_align)?;
         Some(())
     }
 
-    fn save(&mut self, register: u64, factored: i64, program: &Program) -> Option<()> {
+    fn save(&mut self, register: u64, factored: i64, program: &CfiProgram) -> Option<()> {
         if register >= program.arch.columns.into() {
             return Some(());
         }
@@ -190,7 +190,7 @@ impl CfiRow {
         Some(())
     }
 
-    fn restore(&mut self, register: u64, program: &Program) -> Option<()> {
+    fn restore(&mut self, register: u64, program: &CfiProgram) -> Option<()> {
         if register >= program.arch.columns.into() {
             return Some(());
         }

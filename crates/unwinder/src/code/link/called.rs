@@ -13,18 +13,18 @@ use address::{Avma, Svma};
 use image_store::LoadedImage;
 
 use crate::arch::{Flow, FlowDecoder, Processor};
-use crate::code::called::{Called, Functions, InFile, locate};
+use crate::code::called::{Called, FunctionAnalyses, ImageAddress, locate};
 use crate::state::WalkContext;
 
 /// Bytes before a return address that its call can occupy, from the call alone to the longest sequence.
 const LENGTHS: [u64; 7] = [2, 4, 6, 8, 10, 12, 14];
 
-impl Functions {
+impl FunctionAnalyses {
     /// Decides whether the call before a return address can have called the code at `at`.
     pub(in crate::code) fn called_by_link(
         &mut self,
         return_address: u64,
-        at: InFile<'_>,
+        at: ImageAddress<'_>,
         context: &WalkContext<'_>,
     ) -> Called {
         let Some(caller) = locate(Avma(return_address).sub(1), &context.memory) else {
@@ -37,7 +37,7 @@ impl Functions {
             kinds.iter().filter_map(|kind| call_before(caller, returns_to | kind, context.arch));
         let calls: Vec<Flow> = calls.collect();
         let of = |call: Flow| match call {
-            Flow::Call(target) => self.from(InFile { svma: Svma(target), ..caller }, at),
+            Flow::Call(target) => self.from(ImageAddress { svma: Svma(target), ..caller }, at),
             Flow::CallSlot(slot) => self.slot(caller.file, slot, at),
             _ => Called::Perhaps,
         };
@@ -45,7 +45,7 @@ impl Functions {
     }
 }
 
-impl Functions {
+impl FunctionAnalyses {
     /// Returns true if an address of a 32-bit Arm file is in Thumb code. The mapping symbol before it decides; without
     /// any, the entry point does, and addresses that ARM code cannot have.
     pub(crate) fn is_thumb(&mut self, file: &Arc<LoadedImage>, svma: Svma) -> bool {
@@ -58,7 +58,7 @@ impl Functions {
 }
 
 /// Returns the call that returns to an address of a file, which has its lowest bit set for Thumb code.
-fn call_before(caller: InFile<'_>, returns_to: u64, arch: Processor) -> Option<Flow> {
+fn call_before(caller: ImageAddress<'_>, returns_to: u64, arch: Processor) -> Option<Flow> {
     let end = arch.code_address(returns_to);
     let mut found = None;
     for length in LENGTHS {

@@ -4,8 +4,8 @@ use address::Svma;
 use hashbrown::HashSet;
 use image_store::Image;
 
-use crate::arch::{Flow, N_SLOTS, State, Sum, Value, Words};
-use crate::code::link::explorer::{Explorer, Open};
+use crate::arch::{Flow, MemoryWords, N_SLOTS, PathState, Sum, SymbolicValue};
+use crate::code::link::explorer::{LinkExplorer, LinkRun};
 
 /// A return, expressed in register values at the frame's address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,7 +14,7 @@ pub(crate) struct LinkExit {
     pub(crate) sp: Sum,
     pub(crate) return_address: Sum,
     /// The registers that functions preserve, in the order of the processor's slots.
-    pub(crate) saved: [Value; N_SLOTS],
+    pub(crate) saved: [SymbolicValue; N_SLOTS],
 }
 
 /// The returns that paths from an address reach.
@@ -22,7 +22,7 @@ pub(crate) struct LinkExit {
 pub(crate) struct LinkPaths {
     /// Without duplicates.
     pub(crate) exits: Vec<LinkExit>,
-    pub(crate) words: Words,
+    pub(crate) words: MemoryWords,
     pub(crate) cost: usize,
     /// True if all exits come after calls that need not return.
     pub(crate) is_doubtful: bool,
@@ -37,12 +37,12 @@ impl LinkPaths {
     /// Finds the returns from an instruction of a file, which has its lowest bit set for Thumb. A frame that is not a
     /// leaf has lost its link register, and other registers that calls may change.
     pub(crate) fn from(image: &Image, start: Svma, is_leaf: bool) -> Option<Self> {
-        let mut explorer = Explorer::new(image, start, MOST)?;
-        let mut state = State::new(explorer.arch());
+        let mut explorer = LinkExplorer::new(image, start, MOST)?;
+        let mut state = PathState::new(explorer.arch());
         if !is_leaf {
             state.forget_changed();
         }
-        explorer.push(Open { at: start.0, state, call: None, is_doubtful: false });
+        explorer.push(LinkRun { at: start.0, state, call: None, is_doubtful: false });
         let mut found = Self::default();
         let mut seen = HashSet::new();
         let arch = explorer.arch();
@@ -67,7 +67,7 @@ impl LinkPaths {
         Some(found)
     }
 
-    fn add(&mut self, state: &State, target: u8) {
+    fn add(&mut self, state: &PathState, target: u8) {
         let (Some(sp), Some(return_address)) = (state.sp(), state.get(target)) else { return };
         let saved = state.arch.conventions.preserved.map(|register| state.get(register));
         let is_same =

@@ -6,15 +6,15 @@ use address::Svma;
 use hashbrown::HashSet;
 use image_store::Image;
 
-use crate::arch::{Flow, FlowDecoder, Processor, State, Words};
+use crate::arch::{Flow, FlowDecoder, MemoryWords, PathState, Processor};
 use crate::code::bytes::CodeBytes;
 
 /// The start of a run.
 #[derive(Clone, Debug)]
-pub(super) struct Open {
+pub(super) struct LinkRun {
     /// Its address; for Thumb code with the lowest bit set.
     pub(super) at: u64,
-    pub(super) state: State,
+    pub(super) state: PathState,
     /// Return address of the last call, while the link register has it.
     pub(super) call: Option<u64>,
     /// True if it follows a call that need not return.
@@ -23,7 +23,7 @@ pub(super) struct Open {
 
 /// The end of a run.
 #[derive(Debug)]
-pub(super) struct RunEnd {
+pub(super) struct LinkRunEnd {
     /// Address after the last instruction.
     pub(super) at: u64,
     pub(super) next: Flow,
@@ -34,14 +34,14 @@ pub(super) struct RunEnd {
 }
 
 /// Pending paths.
-pub(super) struct Explorer<'a> {
+pub(super) struct LinkExplorer<'a> {
     code: CodeBytes<'a>,
     table_of_contents: Option<u64>,
     pub(super) left: usize,
     /// Number of decoded instructions, plus the cost of each run.
     pub(super) cost: usize,
-    open: VecDeque<Open>,
-    doubtful: VecDeque<Open>,
+    open: VecDeque<LinkRun>,
+    doubtful: VecDeque<LinkRun>,
     /// Return addresses of calls that do not return.
     pub(super) endless: HashSet<u64>,
 }
@@ -53,7 +53,7 @@ const COST_OF_RUN: usize = 16;
 /// Source: 64-bit ELF V2 ABI, "TOC": `.TOC.` is 0x8000 bytes into the section.
 const TABLE_BIAS: u64 = 0x8000;
 
-impl<'a> Explorer<'a> {
+impl<'a> LinkExplorer<'a> {
     pub(super) fn new(image: &'a Image, start: Svma, most: usize) -> Option<Self> {
         let code = CodeBytes::with_link(image, start)?;
         let table = || image.section(".got").or_else(|| image.section(".toc"));
@@ -73,12 +73,12 @@ impl<'a> Explorer<'a> {
         self.code.arch
     }
 
-    pub(super) fn push(&mut self, open: Open) {
+    pub(super) fn push(&mut self, open: LinkRun) {
         if open.is_doubtful { &mut self.doubtful } else { &mut self.open }.push_back(open);
     }
 
     /// Returns the next path. Paths after calls that need not return come last.
-    pub(super) fn next(&mut self) -> Option<Open> {
+    pub(super) fn next(&mut self) -> Option<LinkRun> {
         if self.left == 0 {
             return None;
         }
@@ -86,9 +86,9 @@ impl<'a> Explorer<'a> {
     }
 
     /// Runs instructions to the end of the run, and adds its successors.
-    pub(super) fn run(&mut self, from: &mut Open, words: &mut Words) -> RunEnd {
+    pub(super) fn run(&mut self, from: &mut LinkRun, words: &mut MemoryWords) -> LinkRunEnd {
         let arch = self.arch();
-        let mut end = RunEnd {
+        let mut end = LinkRunEnd {
             at: from.at,
             next: Flow::Stop,
             returns_to: arch.return_address,
@@ -123,17 +123,17 @@ impl<'a> Explorer<'a> {
                     if self.endless.contains(&step.next)
                         || self.code.is_padding(arch.code_address(step.next))
                     {
-                        self.push(Open { at: step.next, is_doubtful: true, ..from.clone() });
+                        self.push(LinkRun { at: step.next, is_doubtful: true, ..from.clone() });
                         end.next = step.flow;
                         return end;
                     }
                     continue;
                 }
                 Flow::Branch(target) => {
-                    self.push(Open { at: step.next, ..from.clone() });
-                    self.push(Open { at: target, ..from.clone() });
+                    self.push(LinkRun { at: step.next, ..from.clone() });
+                    self.push(LinkRun { at: target, ..from.clone() });
                 }
-                Flow::Jump(target) => self.push(Open { at: target, ..from.clone() }),
+                Flow::Jump(target) => self.push(LinkRun { at: target, ..from.clone() }),
                 Flow::Return => {
                     end.returns_to = arch.run_return(bytes, step.at, &mut from.state, words);
                     let is_by_link = end.returns_to == arch.return_address;

@@ -4,8 +4,8 @@ use address::Svma;
 use hashbrown::HashSet;
 use image_store::Image;
 
-use crate::arch::{Flow, State, Words};
-use crate::code::link::explorer::{Explorer, Open};
+use crate::arch::{Flow, MemoryWords, PathState};
+use crate::code::link::explorer::{LinkExplorer, LinkRun};
 use crate::code::paths::Extent;
 
 /// Maximum number of instructions to follow from a function's start.
@@ -17,7 +17,7 @@ const MOST_ROUNDS: usize = 12;
 /// call that does not return is another function, which contradicts the path: it saves the link register, or returns by
 /// it, while that still has the call's value. The paths are then followed again without the code after that call.
 pub(in crate::code) fn extent(image: &Image, start: Svma) -> Option<Extent> {
-    let mut explorer = Explorer::new(image, start, MOST)?;
+    let mut explorer = LinkExplorer::new(image, start, MOST)?;
     for round in 1.. {
         let (found, contradicted) = follow(&mut explorer, start);
         let is_known = contradicted.iter().all(|call| explorer.endless.contains(call));
@@ -29,15 +29,20 @@ pub(in crate::code) fn extent(image: &Image, start: Svma) -> Option<Extent> {
     None
 }
 
-fn follow(explorer: &mut Explorer<'_>, start: Svma) -> (Extent, Vec<u64>) {
+fn follow(explorer: &mut LinkExplorer<'_>, start: Svma) -> (Extent, Vec<u64>) {
     let arch = explorer.arch();
     let mut found = Extent::default();
     found.complete = true;
     let mut contradicted = Vec::new();
-    let mut words = Words::default();
+    let mut words = MemoryWords::default();
     let mut seen = HashSet::new();
     while explorer.next().is_some() {}
-    explorer.push(Open { at: start.0, state: State::new(arch), call: None, is_doubtful: false });
+    explorer.push(LinkRun {
+        at: start.0,
+        state: PathState::new(arch),
+        call: None,
+        is_doubtful: false,
+    });
     while let Some(mut open) = explorer.next() {
         if !seen.insert(open.at) {
             continue;

@@ -17,10 +17,10 @@ use profile::{EndReason, FoundBy};
 
 use crate::arch::{Arch, X86_64};
 use crate::cache::StackCache;
-use crate::code::{Called, InFile, locate};
+use crate::code::{Called, ImageAddress, locate};
 use crate::frame::Frame;
 use crate::rule::{Rule, SimpleRule};
-use crate::state::{Memory, Registers, WalkContext};
+use crate::state::{Registers, SampleMemory, WalkContext};
 use crate::walk::Walker;
 use crate::walk::after_return::follows_call;
 use crate::walk::lost::is_in_file;
@@ -34,7 +34,7 @@ const MOST_WORDS: usize = 4096;
 
 /// A return address on the stack that leads to the start of the thread.
 #[derive(Clone, Copy, Debug)]
-struct Link {
+struct AnchorLink {
     word: u64,
     /// Address of the slot that holds its function's return address; `None` for the outermost.
     outer: Option<u64>,
@@ -92,48 +92,48 @@ impl Walker<'_> {
     /// stack above `sp`, and one path inwards from it. The path ends at the first call that is not proven to call the
     /// next inner function. The C library's call that begins a thread needs no proof: the library calls nothing else
     /// there. The last word of the path can be a remnant of an earlier call.
-    fn innermost_sure(&mut self, sp: u64, context: &WalkContext<'_>) -> Option<(u64, Link)> {
+    fn innermost_sure(&mut self, sp: u64, context: &WalkContext<'_>) -> Option<(u64, AnchorLink)> {
         let links = self.links(sp, context);
         let mut outermost = links.iter().filter(|(_, link)| link.outer.is_none());
         let (&root, &first) = outermost.next().filter(|_| outermost.next().is_none())?;
-        let mut way = vec![(root, first)];
-        while let Some((last, _)) = way.last().filter(|(_, last)| last.inner == 1) {
-            let inner = way.last().map(|(_, last)| last.inner_at)?;
+        let mut path = vec![(root, first)];
+        while let Some((last, _)) = path.last().filter(|(_, last)| last.inner == 1) {
+            let inner = path.last().map(|(_, last)| last.inner_at)?;
             debug_assert!(inner < *last, "inner frames are further down");
-            way.push((inner, *links.get(&inner)?));
+            path.push((inner, *links.get(&inner)?));
         }
-        let of_library = self.of_library(&way, &context.memory);
-        let is_unproven = |(_, link): &(u64, Link)| !link.is_called;
+        let of_library = self.of_library(&path, &context.memory);
+        let is_unproven = |(_, link): &(u64, AnchorLink)| !link.is_called;
         let sure = of_library + 1;
-        if let Some(first) = way.iter().skip(sure).position(is_unproven) {
-            way.truncate(sure + first);
-        } else if way.len() > of_library && way.last().is_some_and(|(_, last)| last.inner == 0) {
-            way.pop();
+        if let Some(first) = path.iter().skip(sure).position(is_unproven) {
+            path.truncate(sure + first);
+        } else if path.len() > of_library && path.last().is_some_and(|(_, last)| last.inner == 0) {
+            path.pop();
         }
-        way.pop()
+        path.pop()
     }
 
     /// Returns the number of outermost return addresses in the C library code that begins a process or a thread.
-    fn of_library(&mut self, way: &[(u64, Link)], memory: &Memory<'_>) -> usize {
+    fn of_library(&mut self, path: &[(u64, AnchorLink)], memory: &SampleMemory<'_>) -> usize {
         /// `_start`, and two frames of the library.
         const MOST: usize = 3;
         let functions = self.cache.fallback.functions();
-        let mut is_of_library = |link: &Link| {
+        let mut is_of_library = |link: &AnchorLink| {
             let at = locate(Avma(link.word).sub(1), memory);
             at.is_some_and(|at| functions.begins_threads(at.file))
         };
-        let last = way.iter().take(MOST).rposition(|(_, link)| is_of_library(link));
+        let last = path.iter().take(MOST).rposition(|(_, link)| is_of_library(link));
         last.map_or(0, |last| last + 1)
     }
 
     /// Returns the return addresses on the stack that lead to the start of a thread, by slot.
-    fn links(&mut self, sp: u64, context: &WalkContext<'_>) -> BTreeMap<u64, Link> {
+    fn links(&mut self, sp: u64, context: &WalkContext<'_>) -> BTreeMap<u64, AnchorLink> {
         let memory = &context.memory;
         let end = memory.stack_start.wrapping_add(memory.stack.len() as u64);
         // A frame can be anywhere, but only the recorded stack is searched.
         let first = sp.max(memory.stack_start);
         let first = first.wrapping_add(first.wrapping_neg() % WORD);
-        let mut links = BTreeMap::<u64, Link>::new();
+        let mut links = BTreeMap::<u64, AnchorLink>::new();
         let slots = (0..end.saturating_sub(first) / WORD).rev().map(|index| first + WORD * index);
         let words = slots.filter_map(|slot| Some((slot, memory.recorded(slot)?)));
         let in_files = words.filter(|&(_, word)| is_in_file(Avma(word).sub(1), memory));
@@ -143,7 +143,7 @@ impl Walker<'_> {
             let Some(at) = locate(lookup, memory) else { continue };
             let rule = self.rule_of(at.file.serial, at.svma, lookup, context);
             let mut link =
-                Link { word, outer: None, fp: None, inner: 0, inner_at: 0, is_called: false };
+                AnchorLink { word, outer: None, fp: None, inner: 0, inner_at: 0, is_called: false };
             if rule != Rule::Outermost {
                 let Some((outer, fp)) = self.outer_slot(at, lookup, slot, rule, context) else {
                     continue;
@@ -155,7 +155,12 @@ impl Walker<'_> {
                 }
                 outer_link.inner += 1;
                 outer_link.inner_at = slot;
-                link = Link { outer: Some(outer), fp, is_called: called == Called::Proven, ..link };
+                link = AnchorLink {
+                    outer: Some(outer),
+                    fp,
+                    is_called: called == Called::Proven,
+                    ..link
+                };
             }
             links.insert(slot, link);
         }
@@ -167,7 +172,7 @@ impl Walker<'_> {
     /// gives the depth of the call.
     fn outer_slot(
         &mut self,
-        at: InFile<'_>,
+        at: ImageAddress<'_>,
         lookup: Avma,
         slot: u64,
         rule: Rule,

@@ -6,7 +6,7 @@ use profile::{EndReason, FoundBy};
 
 use crate::arch::Arch;
 use crate::cache::StackCache;
-use crate::code::{Called, InFile, enters, locate};
+use crate::code::{Called, ImageAddress, enters, locate};
 use crate::frame::Frame;
 use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
@@ -35,14 +35,14 @@ impl Walker<'_> {
             [_] => matches!(end, EndReason::NotMapped | EndReason::OtherStack),
             [_, second, ..] if second.found_by == FoundBy::Cfi && frames.len() <= MOST_REFUTED => {
                 // Signal handlers return to an address that is itself looked up.
-                let returns = [1, 0].map(|behind| second.in_process().add(behind).0);
+                let returns = [1, 0].map(|offset| second.in_process().add(offset).0);
                 // Frames larger than the recorded bytes are long, but do not indicate a wrong step.
                 if end == EndReason::StackExhausted {
                     return !returns.into_iter().any(|word| is_after_call(word, context));
                 }
                 let Some(at) = locate(pc, &context.memory) else { return false };
                 let description = self.description_of(at, &context.memory);
-                let start = description.map(|range| InFile { svma: range.start, ..at });
+                let start = description.map(|range| ImageAddress { svma: range.start, ..at });
                 // Most calls target the function itself. It can also be entered by jumps, which takes longer to find.
                 let may_enter = |start| {
                     let enters = |word| enters(word, start, context) != Called::Never;

@@ -9,11 +9,11 @@ use address::{Avma, Svma};
 use profile::FoundBy;
 
 use crate::arch::{Arch, CallTarget, Processor, UNUSED, processor};
-use crate::code::{Called, Depth, InFile, Kept, Start};
+use crate::code::{Called, Depth, FunctionStart, ImageAddress, RegisterLocation};
 use crate::fallback::NoCaller;
 use crate::frame::Caller;
 use crate::rule::{Rule, SimpleRule};
-use crate::state::{Memory, MemoryError, RegisterError, Registers, WalkContext};
+use crate::state::{MemoryError, RegisterError, Registers, SampleMemory, WalkContext};
 use crate::walk::Walker;
 use crate::walk::lost::is_in_file;
 
@@ -29,7 +29,7 @@ impl Walker<'_> {
     #[cold]
     pub(in crate::walk) fn step_from_start(
         &mut self,
-        at: InFile<'_>,
+        at: ImageAddress<'_>,
         lookup: Avma,
         is_leaf: bool,
         registers: &mut Registers,
@@ -45,7 +45,7 @@ impl Walker<'_> {
             let Some(entry) = depth.entry(registers, context) else { continue };
             match depth.return_address(entry, registers, context) {
                 Err(RegisterError::Memory(MemoryError::PastDump)) => {
-                    return Err(NoCaller::Cut(entry.wrapping_add(arch.pushed_by_call())));
+                    return Err(NoCaller::Truncated(entry.wrapping_add(arch.pushed_by_call())));
                 }
                 Err(_) => {}
                 Ok(word) if self.is_called(word, at, context) => {
@@ -66,32 +66,32 @@ impl Walker<'_> {
         Ok(depth.apply(entry, word, is_leaf, registers, arch))
     }
 
-    fn is_called(&mut self, word: u64, at: InFile<'_>, context: &WalkContext<'_>) -> bool {
+    fn is_called(&mut self, word: u64, at: ImageAddress<'_>, context: &WalkContext<'_>) -> bool {
         self.cache.fallback.called(word, at, context) != Called::Never
     }
 
     /// Returns the starts that the file states.
     fn starts_of(
         &mut self,
-        at: InFile<'_>,
+        at: ImageAddress<'_>,
         lookup: Avma,
         context: &WalkContext<'_>,
-    ) -> [Option<Start>; 3] {
+    ) -> [Option<FunctionStart>; 3] {
         let images = context.memory.images;
         let info = self.engine.unwind_info(at.file);
         let symbol = info.functions.of(at.svma, at.file, images);
-        let symbol = symbol.map(|range| Start { svma: range.start, end: Some(range.end) });
+        let symbol = symbol.map(|range| FunctionStart { svma: range.start, end: Some(range.end) });
         let described = self.described_start(at, lookup, context);
         let main = self.cache.fallback.functions().main_of(at);
         let main = main.filter(|&main| at.svma.since(main) < LONGEST);
-        [symbol, described, main.map(|svma| Start { svma, end: None })]
+        [symbol, described, main.map(|svma| FunctionStart { svma, end: None })]
     }
 
     /// Returns the code range of the description that covers an address.
     pub(super) fn description_of(
         &mut self,
-        at: InFile<'_>,
-        memory: &Memory<'_>,
+        at: ImageAddress<'_>,
+        memory: &SampleMemory<'_>,
     ) -> Option<Range<Svma>> {
         let last = &mut self.cache.scratch.last_cie;
         self.engine.unwind_info(at.file).sections.described(at.svma, memory.images, last)
@@ -101,24 +101,24 @@ impl Walker<'_> {
     /// moved elsewhere are entered by jumps.
     pub(super) fn described_start(
         &mut self,
-        at: InFile<'_>,
+        at: ImageAddress<'_>,
         lookup: Avma,
         context: &WalkContext<'_>,
-    ) -> Option<Start> {
+    ) -> Option<FunctionStart> {
         let Range { start, end } = self.description_of(at, &context.memory)?;
         let first = lookup.sub(at.svma.since(start));
         let arch = at.file.image().arch().and_then(processor)?;
         let rule = self.rule_of(at.file.serial, start, first, &WalkContext { arch, ..*context });
         let is_entry = matches!(rule, Rule::Simple(SimpleRule { cfa_register, cfa_offset, .. })
             if cfa_register == arch.sp && i64::from(cfa_offset) == arch.pushed_by_call().cast_signed());
-        is_entry.then_some(Start { svma: start, end: Some(end) })
+        is_entry.then_some(FunctionStart { svma: start, end: Some(end) })
     }
 
     /// Returns the only return address of a direct call of this function in the dump, if the code from the call's
     /// target also locates it there. For a leaf, this can be the link register.
     fn by_calls(
         &mut self,
-        at: InFile<'_>,
+        at: ImageAddress<'_>,
         lookup: Avma,
         is_leaf: bool,
         registers: &Registers,
@@ -142,11 +142,13 @@ impl Walker<'_> {
             let code = memory.code(Avma(word).sub(len as u64), len);
             let target = code.and_then(|code| arch.call_target(code, word));
             let Some(CallTarget::Address(target)) = target else { continue };
-            let way = lookup.0.wrapping_sub(target);
-            if way >= LONGEST || self.cache.fallback.called(word, at, context) != Called::Proven {
+            let distance = lookup.0.wrapping_sub(target);
+            if distance >= LONGEST
+                || self.cache.fallback.called(word, at, context) != Called::Proven
+            {
                 continue;
             }
-            let start = Start { svma: Svma(at.svma.0.wrapping_sub(way)), end: None };
+            let start = FunctionStart { svma: Svma(at.svma.0.wrapping_sub(distance)), end: None };
             let depth = self.cache.fallback.functions().depth(start, at, is_leaf);
             let Some(depth) = depth else { continue };
             let entry = depth.entry(registers, context);
@@ -180,8 +182,10 @@ impl Depth {
     /// Returns true if the return address is in stack slot `slot` or, without a slot, in the register of a leaf.
     fn returns_by(&self, entry: u64, slot: Option<u64>) -> bool {
         match (self.return_address, slot) {
-            (Kept::Slot(offset), Some(slot)) => entry.wrapping_add_signed(offset) == slot,
-            (Kept::Same, None) => true,
+            (RegisterLocation::Slot(offset), Some(slot)) => {
+                entry.wrapping_add_signed(offset) == slot
+            }
+            (RegisterLocation::Same, None) => true,
             _ => false,
         }
     }
@@ -195,11 +199,11 @@ impl Depth {
     ) -> Result<u64, RegisterError> {
         let (memory, arch) = (&context.memory, context.arch);
         let word = match self.return_address {
-            Kept::Slot(offset) => {
+            RegisterLocation::Slot(offset) => {
                 memory.read(entry.wrapping_add_signed(offset)).map_err(RegisterError::Memory)?
             }
-            Kept::Same => registers.get(arch.return_address, memory)?,
-            Kept::Unknown => return Err(RegisterError::Unknown),
+            RegisterLocation::Same => registers.get(arch.return_address, memory)?,
+            RegisterLocation::Unknown => return Err(RegisterError::Unknown),
         };
         Ok(arch.strip(word))
     }
@@ -213,18 +217,18 @@ impl Depth {
         registers: &mut Registers,
         arch: Processor,
     ) -> Caller {
-        let is_untouched = arch.is_x86() || self.return_address == Kept::Same;
+        let is_untouched = arch.is_x86() || self.return_address == RegisterLocation::Same;
         let is_top = entry == registers.sp(arch) && is_leaf && is_untouched;
-        for (register, kept) in arch.conventions.preserved.into_iter().zip(self.saved) {
+        for (register, location) in arch.conventions.preserved.into_iter().zip(self.saved) {
             if register == UNUSED || register == arch.return_address {
                 continue;
             }
-            match kept {
-                Kept::Same => {}
-                Kept::Slot(slot) => {
+            match location {
+                RegisterLocation::Same => {}
+                RegisterLocation::Slot(slot) => {
                     registers.set_saved(register, entry.wrapping_add_signed(slot));
                 }
-                Kept::Unknown => registers.forget(register),
+                RegisterLocation::Unknown => registers.forget(register),
             }
         }
         registers.set(arch.sp, entry.wrapping_add(arch.pushed_by_call()));

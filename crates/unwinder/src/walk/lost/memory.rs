@@ -13,7 +13,7 @@ use crate::arch::CallTarget;
 use crate::code::locate;
 use crate::fallback::{by_leaf_rule, frame_record};
 use crate::frame::{Caller, Remark, Step};
-use crate::state::{Memory, Registers, WalkContext};
+use crate::state::{Registers, SampleMemory, WalkContext};
 use crate::walk::Walker;
 use crate::walk::without_cfi::LookedUpFrame;
 
@@ -21,7 +21,7 @@ use crate::walk::without_cfi::LookedUpFrame;
 const MOST_WORDS: usize = 4096;
 
 /// The caller of a frame in memory without a file.
-enum Beyond {
+enum MemoryCaller {
     /// The next frame.
     Next(Caller),
     /// A frame further out, with frames missing between.
@@ -35,21 +35,21 @@ impl Walker<'_> {
     pub(in crate::walk) fn step_in_memory(
         &mut self,
         caller: Caller,
-        place: &LookedUpFrame<'_>,
+        callee: &LookedUpFrame<'_>,
         before: &Registers,
         registers: &mut Registers,
         context: &WalkContext<'_>,
     ) -> Step {
         let is_guess = caller.found_by == FoundBy::FramePointer;
         let remark = if is_guess { Remark::Guess } else { Remark::Nothing };
-        let is_memory = matches!(place.mapping.kind, MappedKind::Anonymous | MappedKind::Unopened);
-        if place.mapping.file.is_some() || !is_memory {
+        let is_memory = matches!(callee.mapping.kind, MappedKind::Anonymous | MappedKind::Unopened);
+        if callee.mapping.file.is_some() || !is_memory {
             return Step { remark, ..Step::to(Some(caller)) };
         }
-        let beyond = self.beyond_memory(caller, place.is_leaf, before, registers, context);
+        let beyond = self.beyond_memory(caller, callee.is_leaf, before, registers, context);
         let (caller, remark) = match beyond {
-            Beyond::Next(caller) => (caller, remark),
-            Beyond::AcrossGap(caller) => (caller, Remark::GuessAcrossGap),
+            MemoryCaller::Next(caller) => (caller, remark),
+            MemoryCaller::AcrossGap(caller) => (caller, Remark::GuessAcrossGap),
         };
         Step { remark, ..Step::to(Some(caller)) }
     }
@@ -57,14 +57,14 @@ impl Walker<'_> {
     /// Returns the caller of a sampled frame at the first instruction of a compiled function, according to the perf map
     /// of its process. The function has pushed nothing, and the frame pointer is the caller's.
     pub(in crate::walk) fn step_from_compiled_entry(
-        place: &LookedUpFrame<'_>,
+        callee: &LookedUpFrame<'_>,
         registers: &mut Registers,
         context: &WalkContext<'_>,
     ) -> Option<Caller> {
-        if !place.is_leaf || place.mapping.file.is_some() {
+        if !callee.is_leaf || callee.mapping.file.is_some() {
             return None;
         }
-        let mapping = context.memory.space.lookup(place.lookup)?;
+        let mapping = context.memory.space.lookup(callee.lookup)?;
         let module = context.memory.space.module(&mapping)?;
         let pid = match module.kind {
             MappedKind::Anonymous => module.owner?,
@@ -72,7 +72,7 @@ impl Walker<'_> {
             _ => return None,
         };
         let map = context.memory.images.perf_map(pid)?;
-        map.map().begins_at(place.lookup).then(|| by_leaf_rule(registers, context))?
+        map.map().begins_at(callee.lookup).then(|| by_leaf_rule(registers, context))?
     }
 
     /// Decides whether the caller at the frame pointer is the next frame. `before` are the registers in the frame,
@@ -84,28 +84,28 @@ impl Walker<'_> {
         before: &Registers,
         registers: &mut Registers,
         context: &WalkContext<'_>,
-    ) -> Beyond {
+    ) -> MemoryCaller {
         let (memory, arch) = (&context.memory, context.arch);
         if caller.found_by != FoundBy::FramePointer {
-            return Beyond::Next(caller);
+            return MemoryCaller::Next(caller);
         }
         if self.cannot_enter_memory(caller.pc, context) {
             let sp = before.sp(arch);
             let word = memory.recorded(sp).filter(|_| is_leaf && arch.is_x86());
             let Some(word) = word.filter(|&word| is_after_indirect_call(word, context)) else {
-                return Beyond::AcrossGap(caller);
+                return MemoryCaller::AcrossGap(caller);
             };
             // Nothing was pushed: the frame pointer is still the caller's.
             registers.clone_from(before);
             registers.set(arch.sp, sp.wrapping_add(arch.word));
             registers.set(arch.return_address, word);
             let found_by = FoundBy::LeafRule;
-            return Beyond::Next(Caller { pc: Avma(word), exact: false, found_by });
+            return MemoryCaller::Next(Caller { pc: Avma(word), exact: false, found_by });
         }
         if has_frame_below_record(is_leaf, before, caller.pc, context) {
-            return Beyond::AcrossGap(caller);
+            return MemoryCaller::AcrossGap(caller);
         }
-        Beyond::Next(caller)
+        MemoryCaller::Next(caller)
     }
 
     /// Returns true if the call before a return address is a call of a file's function that cannot reach code
@@ -178,7 +178,7 @@ fn is_interpreter(record: u64, context: &WalkContext<'_>) -> bool {
 }
 
 /// Returns true if an address is in executable memory without a file.
-fn is_in_memory(address: u64, memory: &Memory<'_>) -> bool {
+fn is_in_memory(address: u64, memory: &SampleMemory<'_>) -> bool {
     memory.space.lookup(Avma(address)).is_some_and(|mapping| {
         let kind = memory.space.module(&mapping).map(|module| module.kind);
         mapping.executable && matches!(kind, Some(MappedKind::Anonymous | MappedKind::Unopened))

@@ -11,7 +11,7 @@ use module_map::MappedKind;
 use profile::EndReason;
 
 use crate::frame::Frame;
-use crate::state::{Memory, Registers, WalkContext};
+use crate::state::{Registers, SampleMemory, WalkContext};
 use crate::walk::Walker;
 use crate::walk::outcome::WalkOutcome;
 
@@ -53,7 +53,7 @@ impl Walker<'_> {
 
 /// Returns true if an address is in the code of a mapped file. Kernel mappings are not looked up for a word of the
 /// stack.
-fn is_in_file(address: Avma, memory: &Memory<'_>) -> bool {
+fn is_in_file(address: Avma, memory: &SampleMemory<'_>) -> bool {
     memory.space.lookup(address).is_some_and(|mapping| {
         let kind = memory.space.module(&mapping).map(|module| module.kind);
         mapping.executable && kind == Some(MappedKind::File)

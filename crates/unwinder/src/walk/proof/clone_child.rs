@@ -30,23 +30,23 @@ impl Walker<'_> {
     #[cold]
     pub(in crate::walk) fn is_clone_child(
         &mut self,
-        place: &LookedUpFrame<'_>,
+        callee: &LookedUpFrame<'_>,
         registers: &Registers,
         context: &WalkContext<'_>,
     ) -> bool {
-        if !context.arch.is(Arch::X86_64) || !place.is_leaf || registers.value(RESULT) != Some(0) {
+        if !context.arch.is(Arch::X86_64) || !callee.is_leaf || registers.value(RESULT) != Some(0) {
             return false;
         }
-        let Some(before) = context.memory.code(place.lookup.sub(BEFORE as u64), BEFORE) else {
+        let Some(before) = context.memory.code(callee.lookup.sub(BEFORE as u64), BEFORE) else {
             return false;
         };
-        let Some(code) = context.memory.code(place.lookup, BYTES) else { return false };
+        let Some(code) = context.memory.code(callee.lookup, BYTES) else { return false };
         if !before.windows(SYSCALL.len()).any(|bytes| bytes == SYSCALL) {
             return false;
         }
-        let Some(target) = branch_of_zero(code, place.lookup.0) else { return false };
-        let svma = Svma(place.svma.0.wrapping_add(target.wrapping_sub(place.lookup.0)));
-        let Some(file) = place.mapping.file else { return false };
+        let Some(target) = branch_of_zero(code, callee.lookup.0) else { return false };
+        let svma = Svma(callee.svma.0.wrapping_add(target.wrapping_sub(callee.lookup.0)));
+        let Some(file) = callee.mapping.file else { return false };
         self.rule_of(file, svma, Avma(target), context) == Rule::Outermost
     }
 }

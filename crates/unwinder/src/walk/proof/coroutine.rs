@@ -10,7 +10,7 @@ use address::Avma;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 
 use crate::arch::{Arch, CallTarget, Processor};
-use crate::state::{Memory, MemoryError, Registers, WalkContext};
+use crate::state::{MemoryError, Registers, SampleMemory, WalkContext};
 use crate::walk::Walker;
 use crate::walk::without_cfi::LookedUpFrame;
 
@@ -27,15 +27,15 @@ impl Walker<'_> {
     /// Returns true if a frame without CFI, not a leaf, is in such code.
     #[cold]
     pub(in crate::walk) fn is_coroutine_entry(
-        place: &LookedUpFrame<'_>,
+        callee: &LookedUpFrame<'_>,
         registers: &Registers,
         context: &WalkContext<'_>,
     ) -> bool {
         let (memory, arch) = (&context.memory, context.arch);
-        if !arch.is(Arch::X86_64) || place.is_leaf || place.mapping.file.is_none() {
+        if !arch.is(Arch::X86_64) || callee.is_leaf || callee.mapping.file.is_none() {
             return false;
         }
-        let next = place.lookup.add(1);
+        let next = callee.lookup.add(1);
         let traps = TRAPS.iter().any(|trap| memory.code(next, trap.len()) == Some(*trap));
         if !traps || !is_end_of_stack(registers.sp(arch), memory) {
             return false;
@@ -52,7 +52,7 @@ impl Walker<'_> {
 }
 
 /// Returns true if nothing is above a stack pointer: a word of 0, or the end of the memory.
-fn is_end_of_stack(sp: u64, memory: &Memory<'_>) -> bool {
+fn is_end_of_stack(sp: u64, memory: &SampleMemory<'_>) -> bool {
     match memory.read(sp) {
         Ok(word) => word == 0,
         Err(MemoryError::PastDump) => sp.is_multiple_of(PAGE),

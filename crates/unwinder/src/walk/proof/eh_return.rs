@@ -14,7 +14,7 @@ use crate::walk::without_cfi::LookedUpFrame;
 
 /// Returns true if a row belongs to such a function: it saves the handler's data registers, which no other function
 /// saves.
-fn goes_on_in_handler(row: &FullRow, arch: Processor) -> bool {
+fn continues_in_handler(row: &FullRow, arch: Processor) -> bool {
     let data = arch.conventions.handler_data;
     let is_saved = |wanted: &u8| {
         row.registers.iter().any(|(register, recovery)| {
@@ -30,13 +30,13 @@ pub(in crate::walk) fn is_replaced(
     walker: &mut Walker<'_>,
     row: &FullRow,
     return_address: u64,
-    place: &LookedUpFrame<'_>,
+    callee: &LookedUpFrame<'_>,
     context: &WalkContext<'_>,
 ) -> bool {
-    if !goes_on_in_handler(row, context.arch) {
+    if !continues_in_handler(row, context.arch) {
         return false;
     }
-    let Some(at) = place.code(&context.memory) else { return false };
+    let Some(at) = callee.code(&context.memory) else { return false };
     let pc = context.arch.strip(return_address);
     pc != 0
         && match walker.cache.fallback.called(pc, at, context) {
@@ -44,11 +44,11 @@ pub(in crate::walk) fn is_replaced(
             Called::Never => true,
             // A handler's address follows the call of a function that throws. If its jumps can lead anywhere, that
             // proves nothing.
-            Called::Perhaps => !is_behind_indirect_call(pc, context),
+            Called::Perhaps => !is_after_indirect_call(pc, context),
         }
 }
 
-fn is_behind_indirect_call(pc: u64, context: &WalkContext<'_>) -> bool {
+fn is_after_indirect_call(pc: u64, context: &WalkContext<'_>) -> bool {
     let len = context.arch.longest_call();
     let code = context.memory.code(Avma(pc).sub(len as u64), len);
     code.and_then(|code| context.arch.call_target(code, pc)) == Some(CallTarget::Indirect)

@@ -8,5 +8,5 @@ mod root;
 mod sigreturn;
 
 pub(super) use eh_return::is_replaced;
-pub(super) use root::RootBy;
 pub(in crate::walk) use root::RootCache;
+pub(super) use root::RootEvidence;

@@ -6,15 +6,15 @@ use address::Svma;
 use hashbrown::HashMap;
 use profile::{EndReason, FoundBy};
 
-use crate::code::{InFile, locate};
-use crate::frame::{Evidence, Frame, Step};
+use crate::code::{ImageAddress, locate};
+use crate::frame::{Frame, Step, StepEvidence};
 use crate::rule::Rule;
 use crate::state::WalkContext;
 use crate::walk::Walker;
 
 /// Evidence that a frame has no caller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::walk) enum RootBy {
+pub(in crate::walk) enum RootEvidence {
     /// Its unwind information, or the fact that it is the first code of a process.
     Stated,
     /// A return address of 0.
@@ -30,13 +30,13 @@ pub(in crate::walk) enum RootBy {
 pub(in crate::walk) struct RootCache(HashMap<(u32, Svma), bool>);
 
 /// Maximum number of cached addresses; beyond it, the cache is cleared.
-const MOST_KEPT: usize = 1 << 12;
+const MAX_CACHED: usize = 1 << 12;
 
-impl RootBy {
+impl RootEvidence {
     /// Returns the evidence of a step from a frame without a caller.
     pub(in crate::walk) const fn of(rule: &Rule, step: &Step) -> Self {
         match (rule, &step.evidence) {
-            (_, Some(Evidence::Outermost)) => Self::Stated,
+            (_, Some(StepEvidence::Outermost)) => Self::Stated,
             (Rule::Simple(rule), _) if rule.signal => Self::Interrupted,
             (Rule::Full { signal: true, .. }, _) => Self::Interrupted,
             (Rule::Simple(_) | Rule::Full { .. }, _) => Self::Zero,
@@ -50,12 +50,12 @@ impl Walker<'_> {
     #[inline]
     pub(in crate::walk) fn judge_root(
         &mut self,
-        by: RootBy,
+        by: RootEvidence,
         is_guessed: bool,
         frames: &[Frame],
         context: &WalkContext<'_>,
     ) -> EndReason {
-        if by == RootBy::Stated && !self.engine.has_damaged_files() {
+        if by == RootEvidence::Stated && !self.engine.has_damaged_files() {
             return EndReason::Root;
         }
         self.judge_doubtful_root(by, is_guessed, frames, context)
@@ -64,7 +64,7 @@ impl Walker<'_> {
     #[cold]
     fn judge_doubtful_root(
         &mut self,
-        by: RootBy,
+        by: RootEvidence,
         is_guessed: bool,
         frames: &[Frame],
         context: &WalkContext<'_>,
@@ -76,13 +76,13 @@ impl Walker<'_> {
             });
         let is_proven = match by {
             _ if is_damaged => false,
-            RootBy::Stated => true,
-            RootBy::Interrupted => false,
+            RootEvidence::Stated => true,
+            RootEvidence::Interrupted => false,
             // Zeros are everywhere: one that a guess leads to proves nothing.
-            RootBy::Zero => {
+            RootEvidence::Zero => {
                 !is_guessed && !frames.iter().any(is_guess) && self.is_beginning(frames, context)
             }
-            RootBy::Code => self.is_beginning(frames, context),
+            RootEvidence::Code => self.is_beginning(frames, context),
         };
         if is_proven { EndReason::Root } else { EndReason::UnprovenRoot }
     }
@@ -97,7 +97,7 @@ impl Walker<'_> {
         if let Some(&is_called) = self.cache.roots.0.get(&key) {
             return !is_called;
         }
-        if self.cache.roots.0.len() >= MOST_KEPT {
+        if self.cache.roots.0.len() >= MAX_CACHED {
             self.cache.roots.0.clear();
         }
         let is_called = self.is_called_directly(at, context);
@@ -106,12 +106,12 @@ impl Walker<'_> {
     }
 
     /// Returns true if a direct call of the file leads to the function at `at`, or if that is not known.
-    fn is_called_directly(&mut self, at: InFile<'_>, context: &WalkContext<'_>) -> bool {
+    fn is_called_directly(&mut self, at: ImageAddress<'_>, context: &WalkContext<'_>) -> bool {
         let start = self.engine.function_start(at.file, at.svma, context.memory.images);
         let functions = self.cache.fallback.functions();
         match start {
             Some(start) => {
-                let function = InFile { svma: Svma(start), ..at };
+                let function = ImageAddress { svma: Svma(start), ..at };
                 functions.is_called_directly(function, context.arch).unwrap_or(true)
             }
             None => functions.is_in_called_function(at, context.arch).unwrap_or(true),

@@ -20,21 +20,21 @@ impl Walker<'_> {
     #[cold]
     pub(in crate::walk) fn step_out_of_sigreturn(
         &self,
-        place: &LookedUpFrame<'_>,
+        callee: &LookedUpFrame<'_>,
         registers: &mut Registers,
         context: &WalkContext<'_>,
     ) -> Option<Step> {
         let (memory, arch) = (&context.memory, context.arch);
-        if !arch.is(Arch::X86_64) || !place.is_leaf {
+        if !arch.is(Arch::X86_64) || !callee.is_leaf {
             return None;
         }
-        let start = Avma(place.lookup.0.wrapping_sub(TRAMPOLINE as u64));
+        let start = Avma(callee.lookup.0.wrapping_sub(TRAMPOLINE as u64));
         let code = memory.code(start, TRAMPOLINE)?;
         if !arch.is_signal_trampoline(code) {
             return None;
         }
-        let is_returned = registers.value(RETURN_ADDRESS) == Some(place.lookup.0);
-        let is_padding = || memory.code(place.lookup, 2).is_some_and(|code| arch.is_padding(code));
+        let is_returned = registers.value(RETURN_ADDRESS) == Some(callee.lookup.0);
+        let is_padding = || memory.code(callee.lookup, 2).is_some_and(|code| arch.is_padding(code));
         if !is_returned && !is_padding() {
             return None;
         }

@@ -11,7 +11,7 @@
 use address::Avma;
 use profile::FoundBy;
 
-use crate::code::{InFile, locate};
+use crate::code::{ImageAddress, locate};
 use crate::frame::Caller;
 use crate::rule::{Rule, SimpleRule};
 use crate::state::{Registers, WalkContext};
@@ -27,7 +27,7 @@ impl Walker<'_> {
     /// exactly one word can be the return address.
     pub(in crate::walk) fn step_to_left_stack(
         &mut self,
-        at: InFile<'_>,
+        at: ImageAddress<'_>,
         registers: &mut Registers,
         context: &WalkContext<'_>,
     ) -> Option<Caller> {

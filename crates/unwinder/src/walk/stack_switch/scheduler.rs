@@ -17,7 +17,7 @@ use profile::{EndReason, FoundBy};
 
 use crate::arch::{CallTarget, WIDE};
 use crate::cache::StackCache;
-use crate::code::{InFile, locate};
+use crate::code::{ImageAddress, locate};
 use crate::frame::Frame;
 use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
@@ -26,7 +26,7 @@ use crate::walk::start::WalkStart;
 
 /// Possible distances from the noted stack pointer down to a function's own: those that call C reserve bytes and align
 /// it.
-const ROOM: [u64; 5] = [0, 16, 24, 64, 72];
+const DISTANCES: [u64; 5] = [0, 16, 24, 64, 72];
 /// Maximum number of switches in one chain: C code that was called can have called Go.
 const MOST_SWITCHES: u32 = 32;
 
@@ -89,12 +89,14 @@ impl Walker<'_> {
         let info = self.engine.unwind_info(file);
         let frames = info.go.scheduler_frames(file.image()).iter();
         let mut found = None;
-        for (&(svma, frame), room) in frames.flat_map(|frame| ROOM.map(|room| (frame, room))) {
+        for (&(svma, frame), distance) in
+            frames.flat_map(|frame| DISTANCES.map(|distance| (frame, distance)))
+        {
             let mut caller = registers.clone();
             arch.conventions.callee_saved.iter().for_each(|&register| caller.forget(register));
-            caller.set(arch.sp, registers.sp(arch).wrapping_add(room));
+            caller.set(arch.sp, registers.sp(arch).wrapping_add(distance));
             let Ok(read) = frame.run::<WIDE>(&mut caller, context) else { continue };
-            if calls(read.return_address, InFile { file, svma }, context)
+            if calls(read.return_address, ImageAddress { file, svma }, context)
                 && found.replace(caller).is_some_and(|other| other.sp(arch) != read.cfa)
             {
                 return None;
@@ -105,7 +107,7 @@ impl Walker<'_> {
 }
 
 /// Returns true if the call before a return address calls a function at its first byte.
-fn calls(return_address: u64, function: InFile<'_>, context: &WalkContext<'_>) -> bool {
+fn calls(return_address: u64, function: ImageAddress<'_>, context: &WalkContext<'_>) -> bool {
     let (memory, arch) = (&context.memory, context.arch);
     let len = arch.longest_call();
     let code = memory.code(Avma(return_address).sub(len as u64), len);

@@ -5,7 +5,7 @@ use crate::arch::flow::Flow;
 
 /// The contents of a register, if instructions state them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::arch) enum Held {
+pub(in crate::arch) enum RegisterValue {
     /// This number.
     Address(u64),
     /// The word at this address.
@@ -17,41 +17,41 @@ const N_REGISTERS: usize = 33;
 
 /// Known contents of registers, by the numbers that instructions use.
 #[derive(Clone, Debug)]
-pub(in crate::arch) struct Known([Option<Held>; N_REGISTERS]);
+pub(in crate::arch) struct RegisterContents([Option<RegisterValue>; N_REGISTERS]);
 
-impl Default for Known {
+impl Default for RegisterContents {
     fn default() -> Self {
         Self([None; N_REGISTERS])
     }
 }
 
-impl Known {
+impl RegisterContents {
     /// Returns the contents of a register.
-    pub(in crate::arch) fn get(&self, register: u32) -> Option<Held> {
+    pub(in crate::arch) fn get(&self, register: u32) -> Option<RegisterValue> {
         self.0.get(register as usize).copied().flatten()
     }
 
     /// Returns the number in a register, plus an offset.
     pub(in crate::arch) fn plus(&self, register: u32, offset: i64) -> Option<u64> {
         match self.get(register)? {
-            Held::Address(address) => Some(address.wrapping_add_signed(offset)),
-            Held::WordAt(_) => None,
+            RegisterValue::Address(address) => Some(address.wrapping_add_signed(offset)),
+            RegisterValue::WordAt(_) => None,
         }
     }
 
-    pub(in crate::arch) fn set(&mut self, register: u32, held: Option<Held>) {
+    pub(in crate::arch) fn set(&mut self, register: u32, held: Option<RegisterValue>) {
         if let Some(slot) = self.0.get_mut(register as usize) {
             *slot = held;
         }
     }
 
     pub(in crate::arch) fn set_address(&mut self, register: u32, address: Option<u64>) {
-        self.set(register, address.map(Held::Address));
+        self.set(register, address.map(RegisterValue::Address));
     }
 
     /// Sets a register to the word at an address.
     pub(in crate::arch) fn set_word_at(&mut self, register: u32, address: Option<u64>) {
-        self.set(register, address.map(Held::WordAt));
+        self.set(register, address.map(RegisterValue::WordAt));
     }
 
     pub(in crate::arch) fn forget_all(&mut self) {
@@ -61,8 +61,10 @@ impl Known {
     /// Returns the flow of a jump to a register's contents plus an offset.
     pub(in crate::arch) fn jump(&self, register: u32, offset: i64) -> Flow {
         match (self.get(register), offset) {
-            (Some(Held::Address(address)), _) => Flow::Jump(address.wrapping_add_signed(offset)),
-            (Some(Held::WordAt(slot)), 0) => Flow::JumpSlot(slot),
+            (Some(RegisterValue::Address(address)), _) => {
+                Flow::Jump(address.wrapping_add_signed(offset))
+            }
+            (Some(RegisterValue::WordAt(slot)), 0) => Flow::JumpSlot(slot),
             _ => Flow::JumpIndirect,
         }
     }

@@ -4,16 +4,16 @@ use std::iter::successors;
 
 use address::{Bias, ById as _};
 use profile::{EndReason, FoundBy, FrameId, LayoutId, StackId, StackRow};
-use unwinder::Place;
+use unwinder::CodeLocation;
 
-use crate::join::Repaired;
+use crate::join::ChainRepair;
 use crate::slice::chain::SliceScratch;
 use crate::slice::frame_key::{FrameKey, PlacedFrame};
 use crate::slice::stack_needs::note_repaired;
 use crate::slice::walk::WalkedSlice;
 
 /// Completes chains of one slice, up to a maximum number of user frames.
-pub(crate) struct Lengthening {
+pub(crate) struct ChainExtender {
     max_frames: usize,
     scratch: SliceScratch,
     /// Frames of a sample, and the frames to add; both innermost first.
@@ -21,30 +21,30 @@ pub(crate) struct Lengthening {
     joined: Vec<PlacedFrame>,
 }
 
-impl Lengthening {
+impl ChainExtender {
     pub(crate) fn new(max_frames: usize) -> Self {
         let (scratch, own, joined) = Default::default();
         Self { max_frames, scratch, own, joined }
     }
 
     /// Adds these callers to the chain of a sample, given by its index in the slice.
-    pub(crate) fn lengthen(
+    pub(crate) fn extend(
         &mut self,
         slice: &mut WalkedSlice,
         index: usize,
-        repaired: Repaired,
-        callers: &[Place],
+        repaired: ChainRepair,
+        callers: &[CodeLocation],
     ) -> Option<()> {
         let row = *slice.samples.get(index).filter(|_| !callers.is_empty())?;
         self.own.clear();
         self.own.extend(slice.frames_of(row.stack));
-        let max_frames = slice.seen.n_kernel(index).saturating_add(self.max_frames);
-        let is_whole = self.put_together(repaired, callers, max_frames);
+        let max_frames = slice.observed.n_kernel(index).saturating_add(self.max_frames);
+        let is_whole = self.collect_frames(repaired, callers, max_frames);
         slice.counts.n_frames += self.joined.len() as u64;
         let (layout, thread) = (row.layout.as_u32(), row.thread.as_u32());
         let (stack, layout) = match self.intern(slice, layout, thread) {
             Some(known) => known,
-            None => self.intern_anew(slice, layout, thread)?,
+            None => self.intern_again(slice, layout, thread)?,
         };
         let before = row.end;
         let row = slice.samples.get_mut(index)?;
@@ -61,15 +61,24 @@ impl Lengthening {
     }
 
     /// Collects the frames to add up to the maximum, and returns true if all of them fit.
-    fn put_together(&mut self, repaired: Repaired, callers: &[Place], max_frames: usize) -> bool {
+    fn collect_frames(
+        &mut self,
+        repaired: ChainRepair,
+        callers: &[CodeLocation],
+        max_frames: usize,
+    ) -> bool {
         let Self { own, joined, .. } = self;
-        let frame =
-            |&place| PlacedFrame { place, found_by: FoundBy::Joined, kernel: false, whole: false };
-        let (sure, behind) = callers.split_at(repaired.gap.unwrap_or(callers.len()));
+        let frame = |&location| PlacedFrame {
+            location,
+            found_by: FoundBy::Joined,
+            kernel: false,
+            whole: false,
+        };
+        let (sure, beyond_gap) = callers.split_at(repaired.gap.unwrap_or(callers.len()));
         joined.clear();
         joined.extend(sure.iter().map(frame));
         joined.extend(repaired.gap.map(|_| PlacedFrame::GAP));
-        joined.extend(behind.iter().map(frame));
+        joined.extend(beyond_gap.iter().map(frame));
         let room = max_frames.saturating_sub(own.len());
         let is_whole = joined.len() <= room;
         joined.truncate(room);
@@ -91,8 +100,8 @@ impl Lengthening {
         let Self { scratch, own, joined, .. } = self;
         let (row, process_image) = slice.layouts.row(layout)?;
         let (whole, chain) = scratch.of_thread(thread);
-        let places = joined.iter().map(|frame| frame.place);
-        let images = places.filter_map(|place| Some((place.module?, Bias(place.bias))));
+        let locations = joined.iter().map(|frame| frame.location);
+        let images = locations.filter_map(|location| Some((location.module?, Bias(location.bias))));
         let mut last = None;
         let mut is_new = false;
         for (module, bias) in images.filter(|image| last.replace(*image) != Some(*image)) {
@@ -111,12 +120,12 @@ impl Lengthening {
         let layout = if is_new { slice.layouts.intern(process_image, whole) } else { layout };
         let mut chain = slice.chain(chain);
         joined.iter().rev().for_each(|frame| chain.push(FrameKey::new(frame, 0)));
-        own.iter().rev().for_each(|frame| chain.push_known(*frame));
+        own.iter().rev().for_each(|frame| chain.push_interned(*frame));
         Some((chain.end(), layout))
     }
 
     /// Returns the ids of the stack and the layout after interning all frames again.
-    fn intern_anew(
+    fn intern_again(
         &mut self,
         slice: &mut WalkedSlice,
         layout: u32,

@@ -4,42 +4,43 @@
 use hashbrown::HashMap;
 use unwinder::Saved;
 
-use crate::join::call::Call;
+use crate::join::call::ActiveCall;
 use crate::join::trials::Trials;
 
 /// Contradicted calls by the index of their stack, the callee's CFA and the return address.
 #[derive(Debug, Default)]
-pub(super) struct Ended(HashMap<(u32, u64, u64), EndedCall>);
+pub(super) struct ContradictedCalls(HashMap<(u32, u64, u64), ContradictedCall>);
 
 /// A contradicted call.
 #[derive(Clone, Copy, Debug)]
-struct EndedCall {
+struct ContradictedCall {
     /// Caller's registers that the callee had saved.
     saved: Saved,
     /// Number of samples that showed it.
-    seen: u32,
+    samples: u32,
     /// Index of the last of them, among the samples of the stack.
     last: u32,
 }
 
 /// Minimum number of samples; a call with fewer is rarely taken for a lasting one.
-const SEEN: u32 = 2;
+const MIN_SAMPLES: u32 = 2;
 /// Maximum number of calls per window: some 20 MB.
 const ENDED: usize = 1 << 18;
 
-impl Ended {
+impl ContradictedCalls {
     /// Forgets all calls.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
 
     /// Records the calls of a stack that a sample contradicts, if they begin at `from` or further out.
-    pub(super) fn note(&mut self, stack: u32, from: u64, calls: &[Call]) {
+    pub(super) fn note(&mut self, stack: u32, from: u64, calls: &[ActiveCall]) {
         for call in calls.iter().take_while(|call| call.cfa >= from) {
-            if call.seen >= SEEN && call.saved.proves(call.saved) && self.0.len() < ENDED {
-                let Call { saved, seen, last, .. } = *call;
+            if call.samples >= MIN_SAMPLES && call.saved.proves(call.saved) && self.0.len() < ENDED
+            {
+                let ActiveCall { saved, samples, last, .. } = *call;
                 let key = (stack, call.cfa, call.caller.addr());
-                self.0.insert(key, EndedCall { saved, seen, last });
+                self.0.insert(key, ContradictedCall { saved, samples, last });
             }
         }
     }
@@ -47,14 +48,20 @@ impl Ended {
     /// Checks a new call against the contradicted ones.
     /// If it was there earlier, the samples in between count as failed trials,
     /// and the earlier ones that showed it as successful ones.
-    pub(super) fn try_out(&mut self, stack: u32, from: u64, call: &Call, trials: &mut Trials) {
+    pub(super) fn try_out(
+        &mut self,
+        stack: u32,
+        from: u64,
+        call: &ActiveCall,
+        trials: &mut Trials,
+    ) {
         if call.cfa < from || self.0.is_empty() || !call.saved.proves(call.saved) {
             return;
         }
         let Some(ended) = self.0.remove(&(stack, call.cfa, call.caller.addr())) else { return };
         let between = call.last.saturating_sub(ended.last).saturating_sub(1);
         if ended.saved.proves(call.saved) {
-            trials.note_lasting(&call.caller, ended.seen.saturating_sub(1), between);
+            trials.note_lasting(&call.caller, ended.samples.saturating_sub(1), between);
         }
     }
 }

@@ -4,8 +4,8 @@
 //! path makes such rules. Rules are made again in each run if they need a debug file, count against a limit, or may
 //! cause a finding.
 
-mod plain;
-mod table;
+mod rule_bytes;
+mod rule_table;
 
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
@@ -16,14 +16,14 @@ use image_store::{Image, LoadedImage};
 
 use crate::rule::Rule;
 
-pub use plain::RuleBytes;
-pub use table::RuleTable;
+pub use rule_bytes::RuleBytes;
+pub use rule_table::RuleTable;
 
-use table::is_in_code;
+use rule_table::is_in_code;
 
 /// Version of the fast path's rules. It is raised when the fast path gives another rule for some address, or a rule for
 /// an address that had none.
-pub const RULES: u32 = 1;
+pub const RULES_VERSION: u32 = 1;
 
 /// Storage of rules across runs, keyed by the contents of files.
 pub trait RuleStore: Debug + Send + Sync {
@@ -41,7 +41,7 @@ const MOST_NEW: usize = 1 << 20;
 
 /// The rules of a store as one run reads them, and the rules that the run makes.
 #[derive(Debug)]
-pub struct KeptRules {
+pub struct StoredRules {
     store: Box<dyn RuleStore>,
     memory: Arc<MemoryBudget>,
     /// Indexed by the serial of the file.
@@ -57,7 +57,7 @@ pub struct NewRules {
     pub rules: Vec<(Svma, RuleBytes)>,
 }
 
-impl KeptRules {
+impl StoredRules {
     /// Creates the rules of a store for one run. Their memory is counted in `memory`.
     #[must_use]
     pub fn new(store: Box<dyn RuleStore>, memory: &Arc<MemoryBudget>) -> Self {
@@ -99,11 +99,11 @@ pub(crate) struct FileRules {
     file: Arc<LoadedImage>,
     /// The stored rules; `None` if no rules of the file may be stored.
     table: OnceLock<Option<RuleTable>>,
-    made: Mutex<Made>,
+    made: Mutex<PendingRules>,
 }
 
 #[derive(Debug)]
-struct Made {
+struct PendingRules {
     rules: Vec<(Svma, Rule)>,
     held: HeldMemory,
 }
@@ -136,7 +136,7 @@ impl FileRules {
             return;
         }
         let mut made = self.made();
-        let Made { rules, held } = &mut *made;
+        let PendingRules { rules, held } = &mut *made;
         if rules.len() < MOST_NEW {
             if rules.len() == rules.capacity() {
                 rules.reserve(rules.len().max(FEW));
@@ -163,7 +163,7 @@ impl FileRules {
         (!rules.is_empty()).then(|| NewRules { file: Arc::clone(&self.file), rules })
     }
 
-    fn made(&self) -> MutexGuard<'_, Made> {
+    fn made(&self) -> MutexGuard<'_, PendingRules> {
         // A panic of another thread leaves a consistent value.
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -7,7 +7,7 @@ use address::Svma;
 use budget::MemoryBudget;
 use image_store::{Image, ImageStore};
 use synth::{Endian, EventAttr, Feature, PerfDataBuilder, SampleBuilder, UserRegs, x86_64_reg};
-use unwinder::{Arch, EndReason, Engine, KeptRules, RuleBytes, RuleStore, RuleTable};
+use unwinder::{Arch, EndReason, Engine, RuleBytes, RuleStore, RuleTable, StoredRules};
 
 use super::replayed::{map, replay_keeping, samples};
 use crate::world::{BASE, Form, IN_MAIN, IN_ROOT, Program, SP, TEST, World, ops, outer, stack};

@@ -12,22 +12,22 @@ use crate::plan::apply::known_map;
 const FIRST: usize = 1024;
 const MOST: usize = 4096;
 /// Records that one task decodes; a row ends at its boundary.
-const AT_ONCE: usize = 256;
+const PER_TASK: usize = 256;
 /// Distance of the prefetch, in records.
-const SOON: usize = 8;
+const PREFETCH_DISTANCE: usize = 8;
 
 /// The next records: a row of maps of one process, or one other record.
 #[derive(Clone, Copy)]
-pub(crate) struct ReadRow<'r, 'b> {
+pub(crate) struct RecordRun<'r, 'b> {
     /// Maps with known names.
-    pub(crate) maps: &'r [ReadMap],
+    pub(crate) maps: &'r [DecodedRecord],
     /// The other record; `None` if it is decoded in its turn because the name of its map is not known yet.
     pub(crate) other: Option<&'r TimedRecord<'b>>,
 }
 
 /// A decoded record.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ReadMap {
+pub(crate) struct DecodedRecord {
     /// Its map, if the name is known.
     pub(crate) map: Option<CachedMap>,
     /// True if the record's map is executable.
@@ -39,7 +39,7 @@ pub(crate) struct ReadMap {
     before_code: u16,
 }
 
-impl ReadMap {
+impl DecodedRecord {
     const OTHER: Self = Self { map: None, executable: false, row: u16::MAX, before_code: 0 };
 
     /// Index of the first executable map in the row that begins here.
@@ -50,19 +50,19 @@ impl ReadMap {
 }
 
 /// Records of a batch that are decoded and not planned yet.
-pub(crate) struct ReadAhead<'b> {
-    records: Vec<ReadMap>,
+pub(crate) struct LookAhead<'b> {
+    records: Vec<DecodedRecord>,
     /// Records that are not maps, one list per task.
     others: Vec<Vec<TimedRecord<'b>>>,
     /// Number of planned records.
     done: usize,
     /// Size of the next look-ahead.
-    ahead: usize,
+    size: usize,
 }
 
-impl<'b> ReadAhead<'b> {
+impl<'b> LookAhead<'b> {
     pub(crate) const fn new() -> Self {
-        Self { records: Vec::new(), others: Vec::new(), done: 0, ahead: FIRST }
+        Self { records: Vec::new(), others: Vec::new(), done: 0, size: FIRST }
     }
 
     /// Returns the next of the remaining records. Decodes more if none is ready.
@@ -77,13 +77,13 @@ impl<'b> ReadAhead<'b> {
             self.fill(batch, left, names);
         }
         let next = self.records.get(self.done..).unwrap_or_default();
-        let Some(first) = next.first() else { return ReadRow { maps: &[], other: None } };
+        let Some(first) = next.first() else { return RecordRun { maps: &[], other: None } };
         let row = usize::from(first.row);
         if first.map.is_some() {
-            return ReadRow { maps: next.get(..row).unwrap_or_default(), other: None };
+            return RecordRun { maps: next.get(..row).unwrap_or_default(), other: None };
         }
-        let others = self.others.get(self.done / AT_ONCE);
-        ReadRow { maps: &[], other: others.and_then(|others| others.get(row)) }
+        let others = self.others.get(self.done / PER_TASK);
+        RecordRun { maps: &[], other: others.and_then(|others| others.get(row)) }
     }
 
     /// Marks `n_records` as planned.
@@ -121,16 +121,16 @@ fn read<'b>(
     entry: &RecordEntry,
     names: CachedNames<'_>,
     others: &mut Vec<TimedRecord<'b>>,
-) -> ReadMap {
+) -> DecodedRecord {
     if let Some(named) = reader.named_map(entry.position) {
         let executable = named.is_executable();
-        return ReadMap { map: known_map(&named, names), executable, ..ReadMap::OTHER };
+        return DecodedRecord { map: known_map(&named, names), executable, ..DecodedRecord::OTHER };
     }
-    let mut read = ReadMap::OTHER;
+    let mut read = DecodedRecord::OTHER;
     if batch.map(entry.position).is_none()
         && let Some(record) = batch.record(entry.position)
     {
-        // Fits: a task decodes at most `AT_ONCE` records.
+        // Fits: a task decodes at most `PER_TASK` records.
         read.row = others.len() as u16;
         others.push(record);
     }
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     /// Makes maps of processes with their executable flag, or another record for `None`.
-    fn records(of: &[Option<(i32, bool)>]) -> Vec<ReadMap> {
+    fn records(of: &[Option<(i32, bool)>]) -> Vec<DecodedRecord> {
         let mut timeline = Timeline::new();
         let name =
             RecordedName { kind: false, identity: &[7; 24], path: b"/lib/x.so\0\0\0\0\0\0\0" };
@@ -184,9 +184,9 @@ mod tests {
         let read = |&(pid, executable): &(i32, bool)| {
             let map = names.find(&event(pid, executable), &name);
             assert!(map.is_some());
-            ReadMap { map, executable, ..ReadMap::OTHER }
+            DecodedRecord { map, executable, ..DecodedRecord::OTHER }
         };
-        of.iter().map(|it| it.as_ref().map_or(ReadMap::OTHER, read)).collect()
+        of.iter().map(|it| it.as_ref().map_or(DecodedRecord::OTHER, read)).collect()
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use address::Svma;
 use image_store::Image;
 
-use super::plain::RuleBytes;
+use super::rule_bytes::RuleBytes;
 use crate::arch::processor;
 use crate::rule::Rule;
 

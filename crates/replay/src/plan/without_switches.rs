@@ -11,7 +11,7 @@ use profile::ThreadState;
 
 /// A thread without a context switch, from a time to the end of the recording, within the filter's time range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct UnswitchedThread {
+pub struct ThreadWithoutSwitches {
     /// The thread, as an index of [`Replay::threads`](crate::Replay::threads).
     pub thread: u32,
     /// Its state.
@@ -24,7 +24,7 @@ pub struct UnswitchedThread {
 
 /// A recorded thread.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Life {
+pub(crate) struct RecordedThread {
     pub(crate) pid: Pid,
     pub(crate) tid: Tid,
     /// Start of the thread; `None` if it was before the recording.
@@ -37,10 +37,10 @@ pub(crate) struct Life {
 
 /// The threads of a recording, and whether each had a context switch.
 #[derive(Debug, Default)]
-pub(crate) struct Unswitched {
-    threads: HashMap<Tid, Life>,
+pub(crate) struct ThreadsWithoutSwitches {
+    threads: HashMap<Tid, RecordedThread>,
     /// Threads that `perf record` was limited to; `None` for all threads, or if the recording does not state them.
-    asked_for: Option<HashSet<Tid>>,
+    requested: Option<HashSet<Tid>>,
     /// True if threads that these started were recorded too.
     inherited: bool,
     /// True if each switch of the recorded threads has a record or a sample.
@@ -51,18 +51,18 @@ pub(crate) struct Unswitched {
     times: Option<(Timestamp, Timestamp)>,
 }
 
-impl Unswitched {
+impl ThreadsWithoutSwitches {
     /// Size of the tables, in bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
-        let asked_for = self.asked_for.as_ref().map_or(0, HashSet::allocation_size);
-        self.threads.allocation_size() + asked_for
+        let requested = self.requested.as_ref().map_or(0, HashSet::allocation_size);
+        self.threads.allocation_size() + requested
     }
 
     /// Reads the events of the head. `sampled`: each switch is sampled.
     pub(crate) fn learn(&mut self, head: &Head, sampled: bool) {
         let events = head.events();
         let has_records = events.iter().any(|event| event.attr.flags.context_switch());
-        let limits = Limits::of(&head.features().command_line);
+        let limits = RecorderLimits::of(&head.features().command_line);
         self.complete = !limits.threads && (has_records || sampled && !limits.samples);
         self.inherited = events.iter().any(|event| event.attr.flags.inherit());
         self.has_clock = events.iter().any(is_clock);
@@ -74,14 +74,14 @@ impl Unswitched {
             return;
         }
         self.note(entry.time);
-        if let Some(life) = self.known(entry.pid, entry.tid) {
+        if let Some(life) = self.thread(entry.pid, entry.tid) {
             life.switched |= is_switch;
             life.ran = true;
         }
     }
 
     /// Applies the sample of a switch to thread `tid`.
-    pub(crate) fn comes(&mut self, tid: Tid) {
+    pub(crate) fn switch_in(&mut self, tid: Tid) {
         if let Some(life) = self.threads.get_mut(&tid) {
             life.switched = true;
         }
@@ -98,47 +98,47 @@ impl Unswitched {
             }
         }
         match &record.record {
-            Record::Comm(comm) if self.is_asked_for(comm.tid) => {
-                self.known(comm.pid, comm.tid);
+            Record::Comm(comm) if self.is_requested(comm.tid) => {
+                self.thread(comm.pid, comm.tid);
             }
-            Record::Fork(task) if task.synthesized && self.is_asked_for(task.tid) => {
-                self.known(task.pid, task.tid);
+            Record::Fork(task) if task.synthesized && self.is_requested(task.tid) => {
+                self.thread(task.pid, task.tid);
             }
             Record::Fork(task) if !task.synthesized => {
                 self.threads.remove(&task.tid);
-                if self.inherited || self.is_asked_for(task.tid) {
+                if self.inherited || self.is_requested(task.tid) {
                     let since = Some(record.time);
-                    if let Some(life) = self.known(task.pid, task.tid) {
+                    if let Some(life) = self.thread(task.pid, task.tid) {
                         life.since = since;
                     }
                 }
             }
             // The last switch of an exiting thread has no id, but the thread's samples before it do.
             Record::Exit(task) => {
-                if let Some(life) = self.known(task.pid, task.tid) {
+                if let Some(life) = self.thread(task.pid, task.tid) {
                     life.switched = true;
                 }
             }
             Record::Switch(_) => {
                 if let (Some(pid), Some(tid)) = (record.trailer.pid, record.trailer.tid)
-                    && let Some(life) = self.known(pid, tid)
+                    && let Some(life) = self.thread(pid, tid)
                 {
                     life.switched = true;
                 }
             }
-            Record::User(user @ UserRecord::ThreadMap(_)) => self.ask_for(user),
+            Record::User(user @ UserRecord::ThreadMap(_)) => self.set_requested(user),
             _ => {}
         }
     }
 
     /// Returns the threads without a switch, ordered by start, with state, start and end in the recording.
-    pub(crate) fn finish(self) -> Vec<(Life, ThreadState, Timestamp, Timestamp)> {
+    pub(crate) fn finish(self) -> Vec<(RecordedThread, ThreadState, Timestamp, Timestamp)> {
         if !self.complete {
             return Vec::new();
         }
         let (first, last) = self.times.unwrap_or_default();
-        let unswitched = self.threads.into_values().filter(|life| !life.switched);
-        let mut found: Vec<_> = unswitched
+        let without_switches = self.threads.into_values().filter(|life| !life.switched);
+        let mut found: Vec<_> = without_switches
             .map(|life| {
                 let state = match (life.ran, self.has_clock) {
                     (true, _) => ThreadState::Running,
@@ -153,22 +153,22 @@ impl Unswitched {
     }
 
     /// Returns a thread, adding it as older than the recording if needed. Idle tasks are not threads.
-    fn known(&mut self, pid: Pid, tid: Tid) -> Option<&mut Life> {
-        let new = Life { pid, tid, since: None, switched: false, ran: false };
+    fn thread(&mut self, pid: Pid, tid: Tid) -> Option<&mut RecordedThread> {
+        let new = RecordedThread { pid, tid, since: None, switched: false, ran: false };
         (tid.0 > 0).then(|| self.threads.entry(tid).or_insert(new))
     }
 
-    fn is_asked_for(&self, tid: Tid) -> bool {
-        self.asked_for.as_ref().is_none_or(|threads| threads.contains(&tid))
+    fn is_requested(&self, tid: Tid) -> bool {
+        self.requested.as_ref().is_none_or(|threads| threads.contains(&tid))
     }
 
     /// The list contains -1 if all threads of the host were recorded.
-    fn ask_for(&mut self, map: &UserRecord<'_>) {
+    fn set_requested(&mut self, map: &UserRecord<'_>) {
         let tids = map.threads().map(|thread| i32::try_from(thread.tid).ok().map(Tid));
         let listed: Option<HashSet<Tid>> = tids.collect();
-        self.asked_for = listed.filter(|threads| !threads.is_empty());
-        if let Some(asked_for) = &self.asked_for {
-            self.threads.retain(|tid, life| life.since.is_some() || asked_for.contains(tid));
+        self.requested = listed.filter(|threads| !threads.is_empty());
+        if let Some(requested) = &self.requested {
+            self.threads.retain(|tid, life| life.since.is_some() || requested.contains(tid));
         }
     }
 
@@ -180,14 +180,14 @@ impl Unswitched {
 
 /// Limits from the recorder's command line, which no record states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Limits {
+struct RecorderLimits {
     /// Some threads are omitted: those on other processors (`-C`) or in other control groups (`-G`).
     threads: bool,
     /// Some tracepoint samples are omitted (`--filter`).
     samples: bool,
 }
 
-impl Limits {
+impl RecorderLimits {
     /// Reads the options. Arguments of the recorded program that look like them only make the result more cautious.
     fn of(command_line: &[&[u8]]) -> Self {
         let any = |limits: fn(&[u8]) -> bool| command_line.iter().any(|word| limits(word));
@@ -223,15 +223,17 @@ mod tests {
 
     #[test]
     fn command_lines() {
-        let of = |line: &str| Limits::of(&line.split(' ').map(str::as_bytes).collect::<Vec<_>>());
-        let none = Limits::default();
+        let of = |line: &str| {
+            RecorderLimits::of(&line.split(' ').map(str::as_bytes).collect::<Vec<_>>())
+        };
+        let none = RecorderLimits::default();
         assert_eq!(of("perf record -g -a -F 99 -- sleep 1"), none);
         for line in
             ["perf record -C 0", "perf record -aC1", "perf record --cpu=1", "perf record -a -G web"]
         {
-            assert_eq!(of(line), Limits { threads: true, ..none }, "{line}");
+            assert_eq!(of(line), RecorderLimits { threads: true, ..none }, "{line}");
         }
-        let filtered = Limits { samples: true, ..none };
+        let filtered = RecorderLimits { samples: true, ..none };
         assert_eq!(of("perf record -e sched:sched_switch --filter prev_pid!=0"), filtered);
     }
 }

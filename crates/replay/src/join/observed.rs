@@ -1,6 +1,6 @@
 //! Frames of a thread's stack that the walk of one sample observed.
 
-use unwinder::{Place, Saved};
+use unwinder::{CodeLocation, Saved};
 
 /// A thread of a process image.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -15,9 +15,9 @@ pub(crate) struct Stack {
 
 /// An observed frame, reduced to the fields for comparing samples.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct SeenFrame {
+pub(crate) struct ObservedFrame {
     /// Location in the code.
-    pub(crate) place: Place,
+    pub(crate) location: CodeLocation,
     /// Stack pointer in the frame, equal to the CFA of its callee.
     pub(crate) sp: u64,
     /// Caller's registers that it saved.
@@ -29,26 +29,26 @@ pub(super) const AROUND: usize = 16;
 
 /// Why a chain ended, as repair distinguishes it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum SeenEnd {
+pub(crate) enum StackEnd {
     /// At the root: there are no outer frames.
     Root,
     /// For lack of stack bytes; with the CFA of the last frame, if known.
-    Cut(Option<u64>),
+    Truncated(Option<u64>),
     /// Otherwise: the outer frames are unknown and must not be joined.
     Other,
 }
 
 /// Observed frames of a stack.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Seen<'a> {
+pub(crate) struct ObservedStack<'a> {
     /// Owner of the stack.
     pub(crate) owner: StackOwner,
     /// Reliable user frames, innermost first; at least one.
-    pub(crate) frames: &'a [SeenFrame],
-    pub(crate) end: SeenEnd,
+    pub(crate) frames: &'a [ObservedFrame],
+    pub(crate) end: StackEnd,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> ObservedStack<'a> {
     /// Returns the stack of the first frame.
     pub(crate) fn stack(&self) -> Stack {
         /// Stack pointers in the same 4 GiB belong to one stack.
@@ -58,9 +58,9 @@ impl<'a> Seen<'a> {
     }
 
     /// Returns the last stack address that a truncated chain shows, if the CFA of its last frame is known.
-    pub(crate) fn told(&self) -> Option<u64> {
+    pub(crate) fn shown_to(&self) -> Option<u64> {
         match self.end {
-            SeenEnd::Cut(Some(cfa)) => Some(cfa.saturating_sub(1)),
+            StackEnd::Truncated(Some(cfa)) => Some(cfa.saturating_sub(1)),
             _ => None,
         }
     }
@@ -68,7 +68,7 @@ impl<'a> Seen<'a> {
     /// Returns true if none of the surrounding frames saved the same registers.
     /// Registers that functions pass down to each other,
     /// or that recursive frames share, are the same in every activation.
-    pub(crate) fn tells_apart(&self, index: usize) -> bool {
+    pub(crate) fn is_distinctive(&self, index: usize) -> bool {
         let Some(saved) = self.frames.get(index).map(|frame| frame.saved) else { return false };
         let around = self.frames.iter().enumerate().skip(index.saturating_sub(AROUND));
         let mut around = around.take_while(|(at, _)| *at <= index + AROUND);
@@ -78,8 +78,9 @@ impl<'a> Seen<'a> {
     /// Returns the calls, innermost first: each frame with that of its caller.
     pub(crate) fn calls(
         &self,
-    ) -> impl DoubleEndedIterator<Item = (&'a SeenFrame, &'a SeenFrame)> + ExactSizeIterator + use<'a>
-    {
+    ) -> impl DoubleEndedIterator<Item = (&'a ObservedFrame, &'a ObservedFrame)>
+    + ExactSizeIterator
+    + use<'a> {
         self.frames.iter().zip(self.frames.get(1..).unwrap_or_default())
     }
 }

@@ -7,23 +7,23 @@ use crate::slice::frame_key::FrameKey;
 
 /// The modules of all slices so far.
 #[derive(Debug, Default)]
-pub(crate) struct MetModules {
+pub(crate) struct ObservedModules {
     /// True for each module, by id, that has frames.
-    is_met: Vec<bool>,
+    is_observed: Vec<bool>,
     /// Modules with frames, in the order of the walk.
     modules: Vec<ModuleId>,
 }
 
-impl MetModules {
+impl ObservedModules {
     /// Adds the modules of a slice.
     pub(crate) fn add(&mut self, of_slice: &[ModuleId]) {
         for &module in of_slice {
             let at = module.index();
-            if at >= self.is_met.len() {
-                self.is_met.resize(at + 1, false);
+            if at >= self.is_observed.len() {
+                self.is_observed.resize(at + 1, false);
             }
-            if let Some(is_met) = self.is_met.get_mut(at)
-                && !std::mem::replace(is_met, true)
+            if let Some(is_observed) = self.is_observed.get_mut(at)
+                && !std::mem::replace(is_observed, true)
             {
                 self.modules.push(module);
             }
@@ -51,12 +51,12 @@ mod tests {
 
     use super::*;
     use crate::slice::frame_key::PlacedFrame;
-    use unwinder::Place;
+    use unwinder::CodeLocation;
 
     fn frame(module: Option<u32>, relative: u64) -> FrameKey {
-        let place = Place { module: module.map(ModuleId), relative, bias: 0 };
+        let location = CodeLocation { module: module.map(ModuleId), relative, bias: 0 };
         FrameKey::new(
-            &PlacedFrame { place, found_by: FoundBy::Cfi, kernel: false, whole: false },
+            &PlacedFrame { location, found_by: FoundBy::Cfi, kernel: false, whole: false },
             0,
         )
     }
@@ -65,7 +65,7 @@ mod tests {
     fn each_module_is_met_once() {
         let first = [frame(Some(7), 1), frame(None, 1), frame(Some(2), 1), frame(Some(7), 2)];
         let second = [frame(Some(2), 1), frame(Some(3), 1), frame(Some(3), 2)];
-        let mut met = MetModules::default();
+        let mut met = ObservedModules::default();
         for frames in [&first[..], &second, &[]] {
             met.add(&modules_of(frames));
         }
