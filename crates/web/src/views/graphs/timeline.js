@@ -10,11 +10,11 @@ import { byId, input, make, sized, styled } from "../elements/element.js";
 
 /** @typedef {import("../app.js").App} App */
 /** Lane: its threads, and the lanes into which it expands.
- * @typedef {{ name: string, ids: number[], count: number, level: number, inside: Lane[], isOpen: boolean }} Lane */
+ * @typedef {{ name: string, ids: number[], count: number, level: number, inside: ThreadGroup[], isOpen: boolean }} ThreadGroup */
 
 const HEIGHT = 22;
 
-export class Lanes {
+export class Timeline {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
@@ -37,7 +37,7 @@ export class Lanes {
     new ResizeObserver(() => this.draw()).observe(this.scroll);
   }
 
-  /** Lane of all threads. @returns {Lane} */
+  /** Lane of all threads. @returns {ThreadGroup} */
   all() {
     const all = busyThreads(this.app.model).filter((one) => one.count > 0);
     const total = all.reduce((sum, one) => sum + one.count, 0);
@@ -57,7 +57,7 @@ export class Lanes {
   }
 
   /** Groups threads by their names without numbers; a thread with a unique name has its own lane.
-   * @param {{ id: number, count: number }[]} all @returns {Lane[]} */
+   * @param {{ id: number, count: number }[]} all @returns {ThreadGroup[]} */
   groups(all) {
     /** @type {Map<string, { id: number, count: number }[]>} */
     const by = new Map();
@@ -72,7 +72,7 @@ export class Lanes {
         level: 1, inside: list.map((one) => lane(one, 2)), isOpen: list.length <= 4 && by.size <= 4 }).sort((a, b) => b.count - a.count);
   }
 
-  /** @returns {Lane[]} The visible lanes. */
+  /** @returns {ThreadGroup[]} The visible lanes. */
   open() {
     if (this.whole.ids.length === 1) return [this.whole.inside[0]];
     const [only] = this.whole.inside;
@@ -138,7 +138,7 @@ export class Lanes {
     return made;
   }
 
-  /** @param {Lane} lane @param {number} index */
+  /** @param {ThreadGroup} lane @param {number} index */
   drawLane(lane, index) {
     const { app } = this, canvas = /** @type {HTMLCanvasElement} */ (make("canvas", { role: "img", "aria-label": `Samples of ${lane.name} over time` }));
     const chosen = app.model.chosen?.threads, isOn = !chosen || lane.ids.some((id) => chosen[id]);
@@ -166,7 +166,7 @@ export class Lanes {
     return { row, paint: () => this.paint(canvas, lane) };
   }
 
-  /** @param {HTMLCanvasElement} canvas @param {Lane} lane */
+  /** @param {HTMLCanvasElement} canvas @param {ThreadGroup} lane */
   paint(canvas, lane) {
     const { app } = this, { whole, cut } = this.count(lane.ids), height = HEIGHT - 3, width = /** @type {number} */ (this.width);
     const pen = sized(canvas, width, height), bar = styled("--bar"), grey = styled("--cut");
@@ -248,7 +248,7 @@ export class Lanes {
   }
 
   /** Selects the threads of a lane; with `more`, in addition to the selected ones.
-   * @param {Lane} lane @param {boolean} more */
+   * @param {ThreadGroup} lane @param {boolean} more */
   pick(lane, more) {
     const { app } = this, others = app.state.filters.filter((filter) => filter.kind !== "threads");
     const before = app.state.filters.find((filter) => filter.kind === "threads");
@@ -261,11 +261,11 @@ export class Lanes {
 
   /** Applies typed times. An unchanged field stands for the exact time, not for its rounded digits. */
   typed() {
-    const { told } = this, span = this.app.tables.span;
+    const { shownTimes } = this, span = this.app.tables.span;
     const read = (/** @type {"from" | "to"} */ id, /** @type {number} */ otherwise) => {
       const value = input(id).value;
       if (value === "") return otherwise;
-      if (told && value === told[id].text) return told[id].time;
+      if (shownTimes && value === shownTimes[id].text) return shownTimes[id].time;
       return Math.max(0, Math.round(Number(value) * 1e9 / this.app.tables.head.unit));
     };
     this.app.addFilter({ kind: "time", from: read("from", 0), to: read("to", span) });
@@ -275,8 +275,8 @@ export class Lanes {
   tell() {
     const { from, to } = this.shownTime(), whole = to === NONE && from === 0, { span } = this.app.tables;
     const tell = (/** @type {number} */ time) => ({ time, text: whole ? "" : this.app.seconds(time).toFixed(6) });
-    this.told = { from: tell(from), to: tell(Math.min(to, span)) };
-    input("from").value = this.told.from.text;
-    input("to").value = this.told.to.text;
+    this.shownTimes = { from: tell(from), to: tell(Math.min(to, span)) };
+    input("from").value = this.shownTimes.from.text;
+    input("to").value = this.shownTimes.to.text;
   }
 }
