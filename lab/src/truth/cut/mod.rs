@@ -17,17 +17,17 @@ use xtask::args::Args;
 use xtask::command;
 
 use crate::compared;
-use crate::truth::chains::{Chains, Places};
+use crate::strings::StringTable;
+use crate::truth::chains::{Chains, FunctionsByAddress};
 use crate::truth::scratch::Scratch;
 use crate::truth::unwound::{NO_JOIN, pair_by_pair, unwound};
-use crate::words::Words;
 use tally::Tally;
 
 /// Dump sizes that are tried, in bytes.
 const SIZES: [u64; 4] = [4 << 10, 8 << 10, 16 << 10, 32 << 10];
 
 /// Result for one size of the dump.
-struct Row {
+struct SizeRow {
     bytes: u64,
     ours: Tally,
     /// In the order of [`peers::RULES`]; empty if they are left out.
@@ -38,7 +38,7 @@ struct Row {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Peers {
     Tried,
-    LeftOut,
+    Omitted,
 }
 
 /// Truncates, runs, compares and prints a row for each size.
@@ -73,7 +73,7 @@ fn sizes(args: &mut Args, usual: &[u64]) -> Result<Vec<u64>> {
 }
 
 /// Returns true if any of our chains is wrong without a gap.
-fn are_wrong(rows: &[Row]) -> bool {
+fn are_wrong(rows: &[SizeRow]) -> bool {
     rows.iter().any(|row| row.ours.wrong_without_gap() > 0)
 }
 
@@ -84,8 +84,8 @@ fn rows(
     sizes: &[u64],
     copy: &Path,
     with_peers: Peers,
-) -> Result<Vec<Row>> {
-    let mut words = Words::new();
+) -> Result<Vec<SizeRow>> {
+    let mut words = StringTable::new();
     let mut recording = std::fs::read(file).with_context(|| file.display().to_string())?;
     let mut rows = Vec::new();
     let mut truth = None;
@@ -103,7 +103,7 @@ fn rows(
                 // Uses only data in the sample itself.
                 let options = compared::options_of(ours, &[NO_JOIN])?;
                 let chains = unwound(ours, file, &options, &mut words)?;
-                truth.insert((Places::of(&chains), chains))
+                truth.insert((FunctionsByAddress::of(&chains), chains))
             }
         };
         let (places, truth) = truth;
@@ -117,20 +117,20 @@ fn rows(
                 peers.push(compare(truth, &found, &words)?);
             }
         }
-        rows.push(Row { bytes, ours, peers });
+        rows.push(SizeRow { bytes, ours, peers });
     }
     rows.reverse();
     Ok(rows)
 }
 
 /// Compares the samples of both in order.
-fn compare(truth: &Chains, copy: &Chains, words: &Words) -> Result<Tally> {
+fn compare(truth: &Chains, copy: &Chains, words: &StringTable) -> Result<Tally> {
     let mut tally = Tally::default();
     pair_by_pair((truth, copy), words, |truth, copy| tally.add(truth, copy))?;
     Ok(tally)
 }
 
-fn print(rows: &[Row]) {
+fn print(rows: &[SizeRow]) {
     print_table("Ours", rows, |row| &row.ours);
     for (index, (name, rule)) in peers::RULES.iter().enumerate() {
         println!();
@@ -149,7 +149,7 @@ fn print(rows: &[Row]) {
 }
 
 /// Prints a table with a row for each size, and below it the end reasons of chains that stay truncated.
-fn print_table(title: &str, rows: &[Row], of: impl Fn(&Row) -> &Tally) {
+fn print_table(title: &str, rows: &[SizeRow], of: impl Fn(&SizeRow) -> &Tally) {
     println!("{title}:\n\n{}", table::head());
     for row in rows {
         println!("{}", table::row(row.bytes, of(row)));

@@ -10,7 +10,7 @@ use xtask::command;
 
 use super::table::{grouped, print_ends};
 use super::tally::{Repaired, Tally};
-use super::{Peers, Row, are_wrong, rows, sizes};
+use super::{Peers, SizeRow, are_wrong, rows, sizes};
 use crate::truth::recorded::each;
 
 /// Programs that are recorded if none is named: eleven ordinary ones, and those made to mislead.
@@ -45,7 +45,7 @@ pub(in crate::truth) fn run(mut args: Args) -> Result<ExitCode> {
     let mut found = Vec::new();
     each(&names, PROGRAMS, keep.as_deref(), |recorded| {
         let copy = recorded.folder.join("cut.data");
-        let rows = rows(&ours, &recorded.file, &sizes, &copy, Peers::LeftOut)?;
+        let rows = rows(&ours, &recorded.file, &sizes, &copy, Peers::Omitted)?;
         std::fs::remove_file(copy)?;
         found.push((recorded.name.clone(), rows));
         Ok(())
@@ -85,7 +85,7 @@ fn numbers(tally: &Tally) -> [u64; HEADS.len()] {
     ]
 }
 
-fn print(found: &[(String, Vec<Row>)]) {
+fn print(found: &[(String, Vec<SizeRow>)]) {
     println!("\n| recording | dump | {} |", HEADS.join(" | "));
     println!("|---|--:|{}", "--:|".repeat(HEADS.len()));
     let mut sums = [0; HEADS.len()];

@@ -108,7 +108,7 @@ fn judge(truth: &Chain<'_>, copy: &Chain<'_>) -> Verdict {
     }
     Verdict::Repaired {
         across_gap,
-        places: difference(copy.frames, truth.frames, Frame::same_place),
+        places: difference(copy.frames, truth.frames, Frame::same_location),
         functions: difference(copy.frames, truth.frames, Frame::same_function),
     }
 }
@@ -116,7 +116,7 @@ fn judge(truth: &Chain<'_>, copy: &Chain<'_>) -> Verdict {
 fn is_prefix(copy: &Chain<'_>, truth: &Chain<'_>) -> bool {
     let inner = truth.frames.get(..copy.frames.len());
     inner.is_some_and(|inner| {
-        copy.frames.iter().zip(inner).all(|(ours, theirs)| ours.same_place(theirs))
+        copy.frames.iter().zip(inner).all(|(ours, theirs)| ours.same_location(theirs))
     })
 }
 

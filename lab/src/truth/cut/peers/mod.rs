@@ -13,9 +13,9 @@ use anyhow::{Result, bail};
 use image_store::ImageStore;
 use unwinder::{EndReason, Engine, Frame, FrameAddress, Walker};
 
-use crate::truth::chains::{Chains, Places};
+use crate::strings::StringTable;
+use crate::truth::chains::{Chains, FunctionsByAddress};
 use crate::truth::unwound::MAX_FRAMES;
-use crate::words::Words;
 use hotspot::{Dump, StackValues};
 use replay::{Recording, Sampled};
 use slots::Slots;
@@ -41,8 +41,8 @@ pub(super) const RULES: [(&str, &str); 2] = [
 pub(super) fn chains(
     recording: &Path,
     truth: &Chains,
-    places: &Places,
-    words: &mut Words,
+    places: &FunctionsByAddress,
+    words: &mut StringTable,
 ) -> Result<[Chains; RULES.len()]> {
     let (mut own, guessed) = walks(recording)?;
     simpleperf::join(&mut own);
@@ -139,7 +139,12 @@ fn slots_of(
 }
 
 /// Converts walks to chains that can be compared with the truth.
-fn chains_of(walks: &[Walk], truth: &Chains, places: &Places, words: &mut Words) -> Result<Chains> {
+fn chains_of(
+    walks: &[Walk],
+    truth: &Chains,
+    places: &FunctionsByAddress,
+    words: &mut StringTable,
+) -> Result<Chains> {
     if walks.len() != truth.len() {
         bail!("{} samples, and {} where the rules of peers are tried", truth.len(), walks.len());
     }
