@@ -1,7 +1,7 @@
-//! The top-level modules of a crate ("rooms": folders and files directly below its `src`), and their dependencies.
+//! The top-level modules of a crate (folders and files directly below its `src`), and their dependencies.
 //! Cycles are not allowed.
 //!
-//! An arrow is a path from one such module into another (`use crate::room::X`, `crate::room::f()`, a `super::` that
+//! An arrow is a path from one such module into another (`use crate::module::X`, `crate::module::f()`, a `super::` that
 //! leaves the module). Names that the crate's root re-exports count as the module that they come from. Tests are left
 //! out.
 
@@ -15,37 +15,37 @@ use super::paths::{PathUse, crate_paths, root_exports};
 use super::tokens::{Token, product_tokens};
 
 /// Dependencies: from a module to another, with the first place that uses it.
-type Arrows = BTreeMap<String, BTreeMap<String, String>>;
+type Dependencies = BTreeMap<String, BTreeMap<String, String>>;
 
 /// Returns the cycles of every crate as lines.
 pub(super) fn check(root: &Path, files: &[PathBuf]) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for (name, sources) in crates(files) {
-        let circles = circles(&arrows(root, &sources)?);
-        found.extend(circles.iter().map(|circle| format!("{name}: {circle}")));
+        let cycles = cycles(&dependencies(root, &sources)?);
+        found.extend(cycles.iter().map(|circle| format!("{name}: {circle}")));
     }
     Ok(found)
 }
 
 /// A source file of a crate.
 #[derive(Debug)]
-struct Source {
+struct SourceFile {
     /// Path from the root of the repository.
     path: PathBuf,
     /// Module path from the crate's root; empty for the root itself.
     module: Vec<String>,
 }
 
-impl Source {
+impl SourceFile {
     /// Returns its top-level module; `None` for the crate's root.
-    fn room(&self) -> Option<&str> {
+    fn module_name(&self) -> Option<&str> {
         self.module.first().map(String::as_str)
     }
 }
 
 /// Returns the source files of each crate, without further programs (`src/bin`).
-fn crates(files: &[PathBuf]) -> BTreeMap<String, Vec<Source>> {
-    let mut found = BTreeMap::<String, Vec<Source>>::new();
+fn crates(files: &[PathBuf]) -> BTreeMap<String, Vec<SourceFile>> {
+    let mut found = BTreeMap::<String, Vec<SourceFile>>::new();
     for path in files {
         let words: Vec<&str> = path.iter().filter_map(|word| word.to_str()).collect();
         let (name, inside) = match *words {
@@ -57,7 +57,10 @@ fn crates(files: &[PathBuf]) -> BTreeMap<String, Vec<Source>> {
             continue;
         }
         if let Some(module) = module_of(inside) {
-            found.entry(name.to_owned()).or_default().push(Source { path: path.clone(), module });
+            found
+                .entry(name.to_owned())
+                .or_default()
+                .push(SourceFile { path: path.clone(), module });
         }
     }
     found
@@ -76,7 +79,7 @@ fn module_of(inside: &[&str]) -> Option<Vec<String>> {
 }
 
 /// Returns the arrows between the top-level modules of a crate.
-fn arrows(root: &Path, sources: &[Source]) -> Result<Arrows> {
+fn dependencies(root: &Path, sources: &[SourceFile]) -> Result<Dependencies> {
     let texts: Vec<String> = sources
         .iter()
         .map(|source| {
@@ -91,9 +94,9 @@ fn arrows(root: &Path, sources: &[Source]) -> Result<Arrows> {
         for &name in test_modules {
             tests.insert([&source.module[..], &[name.to_owned()]].concat());
         }
-        if let Some(room) = source.room() {
+        if let Some(module_name) = source.module_name() {
             for name in macros(tokens) {
-                exports.entry(name.to_owned()).or_insert_with(|| room.to_owned());
+                exports.entry(name.to_owned()).or_insert_with(|| module_name.to_owned());
             }
         } else {
             for PathUse { words, alias, .. } in root_exports(tokens) {
@@ -101,23 +104,29 @@ fn arrows(root: &Path, sources: &[Source]) -> Result<Arrows> {
             }
         }
     }
-    let rooms: BTreeSet<&String> =
+    let module_names: BTreeSet<&String> =
         sources.iter().filter_map(|source| source.module.first()).collect();
-    let mut arrows = Arrows::new();
+    let mut dependencies = Dependencies::new();
     for (source, (tokens, _)) in sources.iter().zip(&parsed) {
         let in_test = (1..=source.module.len()).any(|end| tests.contains(&source.module[..end]));
-        let Some(room) = source.module.first().filter(|_| !in_test) else { continue };
+        let Some(module_name) = source.module.first().filter(|_| !in_test) else { continue };
         for path in crate_paths(tokens, &source.module) {
             let Some(first) = path.words.first() else { continue };
-            let used = if rooms.contains(first) { Some(first) } else { exports.get(first) };
-            let Some(used) = used.filter(|used| *used != room && rooms.contains(used)) else {
+            let used = if module_names.contains(first) { Some(first) } else { exports.get(first) };
+            let Some(used) =
+                used.filter(|used| *used != module_name && module_names.contains(used))
+            else {
                 continue;
             };
-            let place = format!("{}:{}", source.path.display(), path.line);
-            arrows.entry(room.clone()).or_default().entry(used.clone()).or_insert(place);
+            let location = format!("{}:{}", source.path.display(), path.line);
+            dependencies
+                .entry(module_name.clone())
+                .or_default()
+                .entry(used.clone())
+                .or_insert(location);
         }
     }
-    Ok(arrows)
+    Ok(dependencies)
 }
 
 /// Returns the names of the macros that a file defines; they are visible at the crate's root.
@@ -129,21 +138,21 @@ fn macros<'a>(tokens: &'a [Token<'_>]) -> impl Iterator<Item = &'a str> {
 }
 
 /// Returns the shortest cycle of each strongly connected component of modules, as lines.
-fn circles(arrows: &Arrows) -> Vec<String> {
+fn cycles(dependencies: &Dependencies) -> Vec<String> {
     let mut found = Vec::new();
     let mut reported = BTreeSet::<&str>::new();
     let mut candidates: Vec<Vec<&str>> =
-        arrows.keys().filter_map(|room| shortest(arrows, room)).collect();
+        dependencies.keys().filter_map(|module_name| shortest(dependencies, module_name)).collect();
     candidates.sort_by_key(Vec::len);
     for circle in candidates {
-        let component = component(arrows, circle[0]);
+        let component = component(dependencies, circle[0]);
         if reported.contains(circle[0]) {
             continue;
         }
         let steps: Vec<String> = circle
             .iter()
             .zip(circle.iter().cycle().skip(1))
-            .map(|(from, to)| format!("{from} -> {to} ({})", arrows[*from][*to]))
+            .map(|(from, to)| format!("{from} -> {to} ({})", dependencies[*from][*to]))
             .collect();
         found.push(format!(
             "{} rooms reach each other, as in {}",
@@ -156,21 +165,21 @@ fn circles(arrows: &Arrows) -> Vec<String> {
 }
 
 /// Returns the modules on the shortest path from `start` back to it.
-fn shortest<'a>(arrows: &'a Arrows, start: &'a str) -> Option<Vec<&'a str>> {
+fn shortest<'a>(dependencies: &'a Dependencies, start: &'a str) -> Option<Vec<&'a str>> {
     let mut before = BTreeMap::<&str, &str>::new();
     let mut queue = VecDeque::from([start]);
-    while let Some(room) = queue.pop_front() {
-        for next in arrows.get(room).into_iter().flat_map(BTreeMap::keys) {
+    while let Some(module_name) = queue.pop_front() {
+        for next in dependencies.get(module_name).into_iter().flat_map(BTreeMap::keys) {
             if next == start {
-                let mut way = vec![room];
-                while way[way.len() - 1] != start {
-                    way.push(before[way[way.len() - 1]]);
+                let mut path = vec![module_name];
+                while path[path.len() - 1] != start {
+                    path.push(before[path[path.len() - 1]]);
                 }
-                way.reverse();
-                return Some(way);
+                path.reverse();
+                return Some(path);
             }
             if !before.contains_key(next.as_str()) {
-                before.insert(next, room);
+                before.insert(next, module_name);
                 queue.push_back(next);
             }
         }
@@ -178,19 +187,24 @@ fn shortest<'a>(arrows: &'a Arrows, start: &'a str) -> Option<Vec<&'a str>> {
     None
 }
 
-/// Returns the modules that `room` reaches and that reach it.
-fn component<'a>(arrows: &'a Arrows, room: &'a str) -> BTreeSet<&'a str> {
-    let forward = reached(arrows, room);
-    forward.iter().copied().filter(|other| reached(arrows, other).contains(room)).collect()
+/// Returns the modules that `module_name` reaches and that reach it.
+fn component<'a>(dependencies: &'a Dependencies, module_name: &'a str) -> BTreeSet<&'a str> {
+    let forward = reached(dependencies, module_name);
+    forward
+        .iter()
+        .copied()
+        .filter(|other| reached(dependencies, other).contains(module_name))
+        .collect()
 }
 
-fn reached<'a>(arrows: &'a Arrows, start: &str) -> BTreeSet<&'a str> {
+fn reached<'a>(dependencies: &'a Dependencies, start: &str) -> BTreeSet<&'a str> {
     let mut found = BTreeSet::new();
-    let next = |room: &str| arrows.get(room).into_iter().flat_map(BTreeMap::keys);
+    let next =
+        |module_name: &str| dependencies.get(module_name).into_iter().flat_map(BTreeMap::keys);
     let mut open: Vec<&str> = next(start).map(String::as_str).collect();
-    while let Some(room) = open.pop() {
-        if found.insert(room) {
-            open.extend(next(room).map(String::as_str));
+    while let Some(module_name) = open.pop() {
+        if found.insert(module_name) {
+            open.extend(next(module_name).map(String::as_str));
         }
     }
     found
@@ -201,7 +215,7 @@ mod tests {
     use super::*;
 
     /// Creates a crate in a temporary folder, and returns the arrows between its modules.
-    fn arrows_of(name: &str, files: &[(&str, &str)]) -> Arrows {
+    fn dependencies_of(name: &str, files: &[(&str, &str)]) -> Dependencies {
         let root = std::env::temp_dir().join(format!("xtask-rooms-{name}-{}", std::process::id()));
         let mut paths = Vec::new();
         for (path, text) in files {
@@ -210,21 +224,21 @@ mod tests {
             std::fs::write(root.join(&path), text).unwrap();
             paths.push(path);
         }
-        let found = arrows(&root, &crates(&paths)["c"]).unwrap();
+        let found = dependencies(&root, &crates(&paths)["c"]).unwrap();
         std::fs::remove_dir_all(&root).unwrap();
         found
     }
 
-    fn arrow_list(arrows: &Arrows) -> Vec<String> {
+    fn dependency_list(dependencies: &Dependencies) -> Vec<String> {
         let each = |from: &String, to: &BTreeMap<String, String>| {
-            to.iter().map(|(to, place)| format!("{from} -> {to} {place}")).collect::<Vec<_>>()
+            to.iter().map(|(to, location)| format!("{from} -> {to} {location}")).collect::<Vec<_>>()
         };
-        arrows.iter().flat_map(|(from, to)| each(from, to)).collect()
+        dependencies.iter().flat_map(|(from, to)| each(from, to)).collect()
     }
 
     #[test]
-    fn arrows_go_from_room_to_room_and_through_the_root() {
-        let found = arrows_of(
+    fn dependencies_go_from_module_to_module_and_through_the_root() {
+        let found = dependencies_of(
             "arrows",
             &[
                 ("lib.rs", "mod a;\nmod b;\n#[cfg(test)]\nmod t;\npub use b::inner::Name;\n"),
@@ -241,19 +255,19 @@ mod tests {
             ],
         );
         assert_eq!(
-            arrow_list(&found),
+            dependency_list(&found),
             [
                 "a -> b crates/c/src/a.rs:2",
                 "a -> c crates/c/src/a.rs:3",
                 "b -> c crates/c/src/b/inner.rs:2"
             ]
         );
-        assert_eq!(circles(&found), Vec::<String>::new());
+        assert_eq!(cycles(&found), Vec::<String>::new());
     }
 
     #[test]
-    fn a_circle_is_reported_once_by_its_shortest_way() {
-        let found = arrows_of(
+    fn a_cycle_is_reported_once_by_its_shortest_path() {
+        let found = dependencies_of(
             "circle",
             &[
                 ("main.rs", "mod a;\nmod b;\nmod c;\n"),
@@ -264,7 +278,7 @@ mod tests {
             ],
         );
         assert_eq!(
-            circles(&found),
+            cycles(&found),
             [
                 "3 rooms reach each other, as in a -> b (crates/c/src/a.rs:1), b -> a (crates/c/src/b.rs:2)"
             ]

@@ -7,7 +7,7 @@ use object::{Object as _, ObjectSection as _};
 
 /// Bytes of one kind.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Place {
+pub(super) struct ByteRange {
     pub(super) kind: String,
     pub(super) range: Range<usize>,
 }
@@ -39,60 +39,62 @@ const RECORDS: &[(u32, &str)] = &[
 ];
 
 /// Returns the byte ranges of a file by kind, recognized by its first bytes.
-pub(super) fn of(bytes: &[u8]) -> Vec<Place> {
-    let mut places = match bytes {
+pub(super) fn of(bytes: &[u8]) -> Vec<ByteRange> {
+    let mut ranges = match bytes {
         [b'P', b'E', b'R', b'F', b'I', b'L', b'E', b'2', ..] => recording(bytes),
         [0x7f, b'E', b'L', b'F', ..] => elf(bytes),
         [b'D', b'T', b'i', b'J', ..] | [b'J', b'i', b'T', b'D', ..] => {
-            whole("dump of JIT code", bytes)
+            whole_file("dump of JIT code", bytes)
         }
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => whole("bundle", bytes),
-        _ => whole("list of symbols", bytes),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => whole_file("bundle", bytes),
+        _ => whole_file("list of symbols", bytes),
     };
-    places.retain(|place| place.range.start < place.range.end && place.range.end <= bytes.len());
-    places
+    ranges.retain(|byte_range| {
+        byte_range.range.start < byte_range.range.end && byte_range.range.end <= bytes.len()
+    });
+    ranges
 }
 
-fn place(kind: impl Into<String>, range: Range<usize>) -> Place {
-    Place { kind: kind.into(), range }
+fn byte_range(kind: impl Into<String>, range: Range<usize>) -> ByteRange {
+    ByteRange { kind: kind.into(), range }
 }
 
-fn whole(kind: &str, bytes: &[u8]) -> Vec<Place> {
-    vec![place(kind, 0..bytes.len())]
+fn whole_file(kind: &str, bytes: &[u8]) -> Vec<ByteRange> {
+    vec![byte_range(kind, 0..bytes.len())]
 }
 
 /// Returns the byte ranges of a recording in the byte order of x86.
-fn recording(bytes: &[u8]) -> Vec<Place> {
-    let mut places = vec![place("recording: header", 0..HEADER)];
+fn recording(bytes: &[u8]) -> Vec<ByteRange> {
+    let mut ranges = vec![byte_range("recording: header", 0..HEADER)];
     let attributes = section(bytes, ATTRIBUTES).unwrap_or(0..0);
-    places.push(place("recording: attributes", attributes));
+    ranges.push(byte_range("recording: attributes", attributes));
     let data = section(bytes, DATA).unwrap_or(0..0);
     let mut at = data.start;
     while let Some(size) = number(bytes, at + 6, 2).filter(|&size| size >= RECORD_HEADER) {
         if at + size > data.end {
             break;
         }
-        record(bytes, at..at + size, &mut places);
+        record(bytes, at..at + size, &mut ranges);
         at += size;
     }
     let mut table = data.end;
     for bit in 0..256 {
         let word = number(bytes, FEATURES + bit / 8, 1).unwrap_or(0);
         if word & (1 << (bit % 8)) != 0 {
-            places.push(place("recording: table of features", table..table + SECTION));
-            places.push(place("recording: features", section(bytes, table).unwrap_or(0..0)));
+            ranges.push(byte_range("recording: table of features", table..table + SECTION));
+            ranges.push(byte_range("recording: features", section(bytes, table).unwrap_or(0..0)));
             table += SECTION;
         }
     }
-    places
+    ranges
 }
 
 /// Adds the byte ranges of a record.
-fn record(bytes: &[u8], range: Range<usize>, places: &mut Vec<Place>) {
+fn record(bytes: &[u8], range: Range<usize>, ranges: &mut Vec<ByteRange>) {
     let kind = number(bytes, range.start, 4).and_then(|kind| u32::try_from(kind).ok()).unwrap_or(0);
     let name = RECORDS.iter().find(|(known, _)| *known == kind).map_or("other records", |it| it.1);
     let body = range.start + RECORD_HEADER;
-    places.push(place(format!("{name}: header"), range.start..body));
+    ranges.push(byte_range(format!("{name}: header"), range.start..body));
     // Size of the numbers before a path or name, in bytes.
     let n_numbers = match name {
         "MMAP" => 32,
@@ -102,20 +104,20 @@ fn record(bytes: &[u8], range: Range<usize>, places: &mut Vec<Place>) {
     };
     let stack = if kind == SAMPLE { stack(bytes, body..range.end) } else { None };
     if let Some(stack) = stack {
-        places.push(place("SAMPLE: numbers and registers", body..stack.start - 8));
-        places.push(place("SAMPLE: sizes of the stack", stack.start - 8..stack.start));
-        places.push(place("SAMPLE: sizes of the stack", stack.end..stack.end + 8));
-        places.push(place("SAMPLE: numbers and registers", stack.end + 8..range.end));
-        places.push(place("SAMPLE: copy of the stack", stack));
+        ranges.push(byte_range("SAMPLE: numbers and registers", body..stack.start - 8));
+        ranges.push(byte_range("SAMPLE: sizes of the stack", stack.start - 8..stack.start));
+        ranges.push(byte_range("SAMPLE: sizes of the stack", stack.end..stack.end + 8));
+        ranges.push(byte_range("SAMPLE: numbers and registers", stack.end + 8..range.end));
+        ranges.push(byte_range("SAMPLE: copy of the stack", stack));
     } else if n_numbers > 0 && body + n_numbers < range.end {
         let text = body + n_numbers;
         let rest = bytes.get(text..range.end).unwrap_or_default();
         let end = text + rest.iter().position(|&byte| byte == 0).unwrap_or(rest.len());
-        places.push(place(format!("{name}: numbers"), body..text));
-        places.push(place(format!("{name}: text"), text..end));
-        places.push(place(format!("{name}: padding, id, time"), end..range.end));
+        ranges.push(byte_range(format!("{name}: numbers"), body..text));
+        ranges.push(byte_range(format!("{name}: text"), text..end));
+        ranges.push(byte_range(format!("{name}: padding, id, time"), end..range.end));
     } else {
-        places.push(place(format!("{name}: body"), body..range.end));
+        ranges.push(byte_range(format!("{name}: body"), body..range.end));
     }
 }
 
@@ -132,24 +134,24 @@ fn stack(bytes: &[u8], body: Range<usize>) -> Option<Range<usize>> {
 }
 
 /// Returns the byte ranges of an ELF file: its headers, and its sections by name, with similar ones grouped.
-fn elf(bytes: &[u8]) -> Vec<Place> {
-    let mut places = vec![place("ELF: header", 0..64)];
-    let Ok(file) = object::File::parse(bytes) else { return places };
+fn elf(bytes: &[u8]) -> Vec<ByteRange> {
+    let mut ranges = vec![byte_range("ELF: header", 0..64)];
+    let Ok(file) = object::File::parse(bytes) else { return ranges };
     if file.is_64() && file.is_little_endian() {
         let table = |offset, size, count| {
             let at = number(bytes, offset, 8)?;
             Some(at..at + number(bytes, size, 2)? * number(bytes, count, 2)?)
         };
-        places.push(place("ELF: segments", table(32, 54, 56).unwrap_or(0..0)));
-        places.push(place("ELF: section headers", table(40, 58, 60).unwrap_or(0..0)));
+        ranges.push(byte_range("ELF: segments", table(32, 54, 56).unwrap_or(0..0)));
+        ranges.push(byte_range("ELF: section headers", table(40, 58, 60).unwrap_or(0..0)));
     }
     for section in file.sections() {
         let Some((at, size)) = section.file_range() else { continue };
         let (Ok(at), Ok(size)) = (usize::try_from(at), usize::try_from(size)) else { continue };
         let kind = group(section.name().unwrap_or_default());
-        places.push(place(format!("ELF: {kind}"), at..at.saturating_add(size)));
+        ranges.push(byte_range(format!("ELF: {kind}"), at..at.saturating_add(size)));
     }
-    places
+    ranges
 }
 
 /// Returns the group of a section.
@@ -186,25 +188,29 @@ fn number(bytes: &[u8], at: usize, size: usize) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn kinds(path: &str) -> Vec<Place> {
+    fn kinds(path: &str) -> Vec<ByteRange> {
         of(&std::fs::read(crate::command::root().join(path)).unwrap())
     }
 
-    fn has(places: &[Place], kind: &str) -> usize {
-        places.iter().filter(|place| place.kind == kind).map(|place| place.range.len()).sum()
+    fn has(ranges: &[ByteRange], kind: &str) -> usize {
+        ranges
+            .iter()
+            .filter(|byte_range| byte_range.kind == kind)
+            .map(|byte_range| byte_range.range.len())
+            .sum()
     }
 
     #[test]
     fn a_recording_has_records_and_stacks() {
-        let places = kinds("testdata/cases/deep/perf.data");
-        assert_eq!(has(&places, "recording: header"), 104);
-        assert_eq!(has(&places, "SAMPLE: body"), 0);
-        let n_samples = has(&places, "SAMPLE: header") / 8;
+        let ranges = kinds("testdata/cases/deep/perf.data");
+        assert_eq!(has(&ranges, "recording: header"), 104);
+        assert_eq!(has(&ranges, "SAMPLE: body"), 0);
+        let n_samples = has(&ranges, "SAMPLE: header") / 8;
         assert!(n_samples > 0);
-        assert_eq!(has(&places, "SAMPLE: sizes of the stack"), n_samples * 16);
-        assert_eq!(has(&places, "SAMPLE: copy of the stack") % n_samples, 0);
-        assert!(has(&places, "MMAP2: text") > 20);
-        assert!(has(&places, "recording: features") > 100);
+        assert_eq!(has(&ranges, "SAMPLE: sizes of the stack"), n_samples * 16);
+        assert_eq!(has(&ranges, "SAMPLE: copy of the stack") % n_samples, 0);
+        assert!(has(&ranges, "MMAP2: text") > 20);
+        assert!(has(&ranges, "recording: features") > 100);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::Outcome;
 use crate::command;
 
 /// A running command.
-pub(super) struct Beside {
+pub(super) struct ParallelCommand {
     /// Its command line.
     shown: String,
     child: Child,
@@ -18,7 +18,7 @@ pub(super) struct Beside {
     log: PathBuf,
 }
 
-impl Beside {
+impl ParallelCommand {
     /// Starts it. Creates the file `log`.
     pub(super) fn start(command: &mut Command, log: &Path) -> Result<Self> {
         command::announce(command);
@@ -43,7 +43,7 @@ impl Beside {
     }
 }
 
-impl Drop for Beside {
+impl Drop for ParallelCommand {
     /// Kills it if nothing waited for it.
     fn drop(&mut self) {
         let _ = self.child.kill();
@@ -58,10 +58,10 @@ mod tests {
     #[test]
     fn a_failure_is_told_when_its_turn_comes() {
         let log = std::env::temp_dir().join(format!("beside-{}", std::process::id()));
-        let good = Beside::start(&mut command::words("echo one"), &log).unwrap();
+        let good = ParallelCommand::start(&mut command::words("echo one"), &log).unwrap();
         assert!(matches!(good.finish(), Ok(Outcome::Passed)));
         assert_eq!(std::fs::read_to_string(&log).unwrap(), "one\n");
-        let bad = Beside::start(&mut command::words("false"), &log).unwrap();
+        let bad = ParallelCommand::start(&mut command::words("false"), &log).unwrap();
         assert_eq!(bad.finish().err().unwrap().to_string(), "exit status: 1: false");
         std::fs::remove_file(&log).unwrap();
     }
