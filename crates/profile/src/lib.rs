@@ -90,7 +90,7 @@ pub use parts::{split_copy, whole_function};
 pub use profile::Profile;
 pub use quality::{
     Advice, DUMP_SIZES, DumpAdvice, EventLoss, FindingRow, ModuleLoss, NamelessModule, NeedCounts,
-    StackNeeds, Summary, ThreadState, UnswitchedThread,
+    StackNeeds, Summary, ThreadState, ThreadWithoutSwitch,
 };
 pub use reason::{EndReason, FoundBy};
 pub use tables::{

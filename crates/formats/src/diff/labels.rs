@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use profile::query::diff::{Diff, DiffFunction, DiffModuleId, DiffName};
 
-use crate::render::cut::push_repeated;
 use crate::render::text::push_line_safe;
+use crate::render::truncation::push_repeated;
 
 /// Returns the name of a function; `[unknown]` for code with an unknown function.
 pub(super) fn function<'a>(diff: &'a Diff, row: &DiffFunction) -> Cow<'a, [u8]> {

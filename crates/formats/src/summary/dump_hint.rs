@@ -26,7 +26,7 @@ pub(super) fn push_dump_hint(profile: &Profile, hint: &str, text: &mut Vec<u8>) 
     if advice == DumpAdvice::Keep {
         return Ok(());
     }
-    let used_up = share(needs.cut, samples);
+    let used_up = share(needs.truncated, samples);
     write!(
         text,
         "{hint} {used_up} of the samples used up their copy of the stack ({recorded} bytes); "

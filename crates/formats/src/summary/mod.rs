@@ -3,7 +3,7 @@
 mod dump_hint;
 mod styles;
 mod text;
-mod unswitched;
+mod threads_without_switch;
 
 pub use styles::SummaryStyles;
 pub use text::{write_styled_summary, write_summary};

@@ -9,7 +9,7 @@ use profile::{EndReason, FoundBy, Profile};
 
 use super::dump_hint::push_dump_hint;
 use super::styles::SummaryStyles;
-use super::unswitched::push_unswitched;
+use super::threads_without_switch::push_threads_without_switch;
 use crate::render::numbers::{counted, grouped, share};
 use crate::render::text::push_line_safe;
 
@@ -41,7 +41,7 @@ pub fn write_styled_summary(
     ends(profile, styles.headline, &mut text)?;
     proven(profile, &mut text)?;
     joined(profile, &mut text)?;
-    push_unswitched(profile, &mut text)?;
+    push_threads_without_switch(profile, &mut text)?;
     losses(profile, &mut text)?;
     nameless(profile, &mut text)?;
     findings(profile, styles.finding, &mut text)?;
@@ -107,17 +107,17 @@ fn ends(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<()> {
         ends.iter().filter(|&&(end, _)| end.is_complete()).map(|&(_, count)| count).sum();
     let share_complete = share(complete, total);
     let lost = if profile.summary.names_lost { ", but names or lines are missing" } else { "" };
-    match Recorded::of(profile) {
-        Recorded::Stacks => writeln!(
+    match StackData::of(profile) {
+        StackData::Stacks => writeln!(
             text,
             "{style}{share_complete} of the stacks are complete{lost}; they ended by{style:#}"
         )?,
-        Recorded::Chains => writeln!(
+        StackData::Chains => writeln!(
             text,
             "{style}the stacks are as the recorder found them, and nothing tells whether they are complete{lost}; they \
              ended by{style:#}"
         )?,
-        Recorded::Nothing => writeln!(
+        StackData::Nothing => writeln!(
             text,
             "{style}no callchains were recorded: each stack is the sampled function alone{lost}; they ended \
              by{style:#}"
@@ -184,7 +184,7 @@ fn joined(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
 
 /// Stack data in the recording.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Recorded {
+enum StackData {
     /// Copies of the stacks, or only samples that need none.
     Stacks,
     /// Callchains made by the recorder.
@@ -193,7 +193,7 @@ enum Recorded {
     Nothing,
 }
 
-impl Recorded {
+impl StackData {
     fn of(profile: &Profile) -> Self {
         if profile.recording.stack_bytes.is_some() {
             return Self::Stacks;
@@ -292,7 +292,7 @@ fn advice(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<()>
     let summary = &profile.summary;
     let samples = summary.samples.max(1);
     push_dump_hint(profile, &hint, text)?;
-    if Recorded::of(profile) != Recorded::Stacks {
+    if StackData::of(profile) != StackData::Stacks {
         writeln!(
             text,
             "{hint} perf record --call-graph dwarf copies the stacks, from which all callers are found"

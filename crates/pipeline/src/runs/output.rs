@@ -205,7 +205,7 @@ impl<'r> Output<'r> {
     }
 
     /// Resets the state after the tables were cleared.
-    pub(super) fn begin_anew(&mut self, profile: &mut Profile) {
+    pub(super) fn restart(&mut self, profile: &mut Profile) {
         add_head(profile, &self.head);
         self.generation += 1;
         self.gone += self.before.samples - self.forgotten;
@@ -224,22 +224,22 @@ impl<'r> Output<'r> {
         profile: &mut Profile,
     ) -> (NameReport, Option<KernelListPrefetch>) {
         if self.gone > 0 || self.generation > 0 {
-            account_for_kept(profile, self.generation);
+            account_for_retained(profile, self.generation);
         }
         (self.report, self.prefetch.take_list())
     }
 }
 
 /// Updates the summary of a profile after samples were dropped. `anew` is the number of times that tables were cleared.
-fn account_for_kept(profile: &mut Profile, anew: u32) {
+fn account_for_retained(profile: &mut Profile, restarts: u32) {
     let walker = StackWalker::new(profile);
     let frames = profile.samples.ids().map(|sample| walker.depth(sample)).sum();
     profile.summary.frames = frames;
-    if anew > 0 {
+    if restarts > 0 {
         profile.summary.findings.push(FindingRow {
             kind: "live-began-anew".to_owned(),
             message: "there were too many different stacks to keep: those before the last begin are forgotten"
                 .to_owned(),
-            count: anew.into(), help: None, });
+            count: restarts.into(), help: None, });
     }
 }

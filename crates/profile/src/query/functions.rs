@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 
 use crate::id::{FrameId, LocationId, StackId, StringId};
 use crate::profile::Profile;
-use crate::query::identity::{Identities, Identity, Place, module_path};
+use crate::query::identity::{FunctionPosition, Identities, Identity, module_path};
 use crate::query::stack_walk::each_location;
 use crate::tables::{FrameRow, InlineRow, LocationRow, Table};
 
@@ -126,7 +126,8 @@ impl Functions {
                 });
                 all.lines.push(FunctionLine { function, file, line });
                 let nearest = nearest.get_mut(function).filter(|nearest| distance < **nearest);
-                if let (Some(nearest), Place::Start(_) | Place::Unknown) = (nearest, identity.place)
+                if let (Some(nearest), FunctionPosition::Start(_) | FunctionPosition::Unknown) =
+                    (nearest, identity.position)
                     && let (Some(row), Some(_)) = (all.rows.get_mut(function), file)
                 {
                     (*nearest, row.file) = (distance, file);
@@ -134,7 +135,7 @@ impl Functions {
             };
             let rows = functions(profile, location, inlines);
             if rows.is_empty() {
-                add(Identity { name: None, module, place: Place::Unknown }, None, 0);
+                add(Identity { name: None, module, position: FunctionPosition::Unknown }, None, 0);
             }
             for row in rows {
                 add(identities.of(profile, location, row), row.file, row.line);

@@ -168,9 +168,9 @@ impl Weights {
 
     /// Iterates over the events that have samples but are not counted, with their numbers of samples.
     pub fn others(&self) -> impl Iterator<Item = (EventId, u64)> {
-        let left_out =
+        let uncounted =
             self.events.entries().filter(|(_, (samples, counted))| *samples > 0 && !counted);
-        left_out.map(|(event, &(samples, _))| (event, samples))
+        uncounted.map(|(event, &(samples, _))| (event, samples))
     }
 }
 

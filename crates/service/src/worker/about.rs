@@ -43,18 +43,18 @@ pub(super) struct About {
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<f64>,
     damaged: bool,
-    ends: Vec<Counted>,
-    event_samples: Vec<Counted>,
+    ends: Vec<NamedCount>,
+    event_samples: Vec<NamedCount>,
     threads: Vec<Thread>,
     /// Number of threads that the list omits.
     more_threads: usize,
     losses: Vec<Loss>,
-    findings: Vec<Finding>,
+    findings: Vec<RunFinding>,
     files: Vec<ModuleFile>,
 }
 
 #[derive(Debug, Serialize)]
-struct Counted {
+struct NamedCount {
     name: String,
     samples: u64,
 }
@@ -78,7 +78,7 @@ struct Loss {
 }
 
 #[derive(Debug, Serialize)]
-struct Finding {
+struct RunFinding {
     kind: String,
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -143,7 +143,7 @@ pub(super) fn about(profile: &Profile, damaged: bool) -> About {
         seconds: seconds(profile),
         damaged,
         ends: ends
-            .map(|(end, count)| Counted { name: end.as_str().to_owned(), samples: *count })
+            .map(|(end, count)| NamedCount { name: end.as_str().to_owned(), samples: *count })
             .collect(),
         event_samples: event_samples(profile),
         threads: threads.collect(),
@@ -161,7 +161,7 @@ fn seconds(profile: &Profile) -> Option<f64> {
     Some((last.0 - first.0) as f64 / 1e9)
 }
 
-fn event_samples(profile: &Profile) -> Vec<Counted> {
+fn event_samples(profile: &Profile) -> Vec<NamedCount> {
     let mut counts = vec![0; profile.events.len()];
     for sample in &profile.samples {
         if let Some(count) = counts.by_id_mut(sample.event) {
@@ -170,7 +170,7 @@ fn event_samples(profile: &Profile) -> Vec<Counted> {
     }
     let counted = profile.events.ids().zip(counts);
     let name = |id| String::from_utf8_lossy(event_name(profile, id)).into_owned();
-    counted.map(|(id, samples)| Counted { name: name(id), samples }).collect()
+    counted.map(|(id, samples)| NamedCount { name: name(id), samples }).collect()
 }
 
 fn losses(profile: &Profile) -> Vec<Loss> {
@@ -187,8 +187,8 @@ fn losses(profile: &Profile) -> Vec<Loss> {
     rows.collect()
 }
 
-fn findings(profile: &Profile) -> Vec<Finding> {
-    let rows = profile.summary.findings.iter().map(|row| Finding {
+fn findings(profile: &Profile) -> Vec<RunFinding> {
+    let rows = profile.summary.findings.iter().map(|row| RunFinding {
         kind: row.kind.to_string(),
         message: row.text().into_owned(),
         remedy: row.help.as_ref().map(|help| help.code),

@@ -6,4 +6,4 @@ mod slot;
 
 pub(crate) use call::{Call, Incoming};
 pub use process::WorkerCommand;
-pub(crate) use slot::Slot;
+pub(crate) use slot::WorkerSlot;

@@ -130,7 +130,7 @@ impl<'a> SharedTables<'a> {
                     column: if is_own { column } else { 0 },
                     depth: depth as u32,
                     category: self.category(location, row),
-                    guessed: row.found_by.is_unproven() && !row.found_by.is_gap(),
+                    guessed: row.found_by.is_unverified() && !row.found_by.is_gap(),
                     gap: row.found_by.is_gap(),
                 });
             }

@@ -9,8 +9,8 @@ use perf_data::{NextBatch, Session};
 use profile::Profile;
 use replay::Replayer;
 
-use super::pace::{Due, Pace};
-use super::way::Outcome;
+use super::output_clock::{OutputClock, PendingRows};
+use super::read_path::ReadOutcome;
 use crate::error::Error;
 use crate::observer::{Stage, begin};
 use crate::runs::driver::Driver;
@@ -36,11 +36,11 @@ pub(crate) fn follow(
     driver: &mut Driver<'_>,
     of_stream: StepRule,
     timings: &mut Timings,
-) -> Result<Outcome, Error> {
+) -> Result<ReadOutcome, Error> {
     let run = driver.run;
     let is_stream = driver.reading.is_stream;
     let rule = if is_stream { of_stream } else { StepRule::OfFile };
-    let mut steps = Steps { rule, pace: Pace::start() };
+    let mut steps = Steps { rule, pace: OutputClock::start() };
     if is_stream {
         driver.replayer.repair_by_batches();
     }
@@ -75,7 +75,7 @@ pub(crate) fn follow(
     run.go_on()?;
     driver.output.account.expected = driver.output.read;
     driver.output.hand_on(driver.replayer.partial(), Naming::First)?;
-    Ok(Outcome::Complete)
+    Ok(ReadOutcome::Complete)
 }
 
 impl Run<'_> {
@@ -108,7 +108,7 @@ pub(crate) enum StepRule {
 #[derive(Debug)]
 struct Steps {
     rule: StepRule,
-    pace: Pace,
+    pace: OutputClock,
 }
 
 impl Steps {
@@ -168,12 +168,12 @@ impl Steps {
 }
 
 /// Returns the kind of rows to output.
-fn due(output: &Output<'_>, profile: &Profile) -> Due {
+fn due(output: &Output<'_>, profile: &Profile) -> PendingRows {
     if profile.samples.len() as u64 <= output.before.samples {
-        Due::Nothing
+        PendingRows::Nothing
     } else if output.has_unnamed(profile) {
-        Due::Unnamed
+        PendingRows::Unnamed
     } else {
-        Due::Named
+        PendingRows::Named
     }
 }

@@ -14,7 +14,7 @@ use address::Timestamp;
 use perf_data::NextBatch;
 use profile::{Profile, SampleRow};
 
-use super::way::{Outcome, Ticks};
+use super::read_path::{ReadOutcome, Ticks};
 use crate::error::Error;
 use crate::observer::{Stage, begin};
 use crate::runs::driver::Driver;
@@ -28,7 +28,7 @@ const LOOK_UP: Duration = Duration::from_secs(1);
 const REST: u32 = 9;
 
 /// Processes a stream to its end, or until the sink has enough.
-pub(crate) fn follow(driver: &mut Driver<'_>, ticks: Ticks) -> Result<Outcome, Error> {
+pub(crate) fn follow(driver: &mut Driver<'_>, ticks: Ticks) -> Result<ReadOutcome, Error> {
     let run = driver.run;
     driver.replayer.repair_by_batches();
     driver.output.watch_lag();
@@ -64,7 +64,7 @@ pub(crate) fn follow(driver: &mut Driver<'_>, ticks: Ticks) -> Result<Outcome, E
     }
     run.go_on()?;
     output.hand_on(replayer.partial(), Naming::Later)?;
-    Ok(Outcome::Complete)
+    Ok(ReadOutcome::Complete)
 }
 
 /// Clock of a recording that is followed live.
@@ -106,14 +106,14 @@ impl TickClock {
                 handed_on = output.hand_on(partial, Naming::Later);
             });
             handed_on?;
-            output.begin_anew(replayer.partial().profile);
+            output.restart(replayer.partial().profile);
         }
         Ok(())
     }
 
     /// Returns the time before which samples are dropped.
     fn oldest(&self, profile: &Profile) -> Option<Timestamp> {
-        let keep = u64::try_from(self.ticks.keep?.as_nanos()).unwrap_or(u64::MAX);
+        let keep = u64::try_from(self.ticks.max_age?.as_nanos()).unwrap_or(u64::MAX);
         let newest = profile.samples.as_slice().last()?.time()?;
         Some(Timestamp(newest.0.saturating_sub(keep)))
     }

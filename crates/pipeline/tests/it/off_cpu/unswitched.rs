@@ -77,7 +77,7 @@ fn found(analysis: &Analysis) -> (Vec<String>, Vec<String>) {
         let row = profile.threads.get(id).expect("a thread");
         format!("{}/{}", String::from_utf8_lossy(profile.strings.get(row.comm)), row.tid)
     };
-    let unswitched = profile.summary.unswitched.iter().map(|it| {
+    let unswitched = profile.summary.threads_without_switch.iter().map(|it| {
         format!("{} {} {}+{}", thread(it.thread), it.state.as_str(), it.since.0, it.duration)
     });
     let off = profile.samples.iter().filter(|row| Some(row.event) == profile.off_cpu);
@@ -217,6 +217,6 @@ fn nothing_ran() {
 fn only_if_asked_for() {
     let recording = recording(CLOCK, &[], SERVER);
     let analysis = analyze_with(recording, &Options::default()).expect("a recording");
-    assert_eq!(analysis.profile.summary.unswitched, []);
+    assert_eq!(analysis.profile.summary.threads_without_switch, []);
     assert_eq!(analysis.profile.samples.len(), 4);
 }

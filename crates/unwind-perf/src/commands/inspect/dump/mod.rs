@@ -10,7 +10,7 @@ use address::Timestamp;
 use anyhow::Context as _;
 use perf_data::{Findings, Head, RawBody, RawRecord, Record, visit_records};
 
-use self::line::Line;
+use self::line::DumpLine;
 use crate::args::{DumpArgs, clock_range, open};
 use crate::terminal::{Status, print_findings, status_of};
 
@@ -25,8 +25,13 @@ pub(crate) fn run(args: &DumpArgs) -> anyhow::Result<Status> {
             clock_range(text).with_context(|| format!("--time {text}: expected A,B in seconds"))?
         }
     };
-    let mut dump =
-        Dump { args, times, line: Line::new(args.json), out: io::stdout().lock(), failed: None };
+    let mut dump = Dump {
+        args,
+        times,
+        line: DumpLine::new(args.json),
+        out: io::stdout().lock(),
+        failed: None,
+    };
     let mut findings = Findings::default();
     let (input, watch) = open(&args.input)?;
     visit_records(input, &mut findings, &mut |head, record| dump.take_in(head, record))
@@ -44,7 +49,7 @@ pub(crate) fn run(args: &DumpArgs) -> anyhow::Result<Status> {
 struct Dump<'a, W> {
     args: &'a DumpArgs,
     times: (Option<Timestamp>, Option<Timestamp>),
-    line: Line,
+    line: DumpLine,
     out: W,
     failed: Option<io::Error>,
 }
