@@ -37,7 +37,7 @@
 //! let module = ModuleRow { path, opened: None, build_id: None, kind: ModuleKind::Elf };
 //! let module = profile.modules.push(module);
 //! let function =
-//!     InlineRow { line: 7, ..InlineRow::named(main) };
+//!     InlineRow { line: 7, ..InlineRow::with_name(main) };
 //! let location = LocationRow {
 //!     first_inline: profile.inlines.push(function),
 //!     n_inlines: 1,

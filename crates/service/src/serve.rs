@@ -18,7 +18,7 @@ use crate::front::{
 use crate::http::{ConnectionPolicy, Listener, router, serve_connections};
 use crate::jobs::Jobs;
 use crate::live::{LiveInput, LiveRecording};
-use crate::recordings::{Root, Roots};
+use crate::recordings::{RecordingRoot, Roots};
 use crate::store::{Artefacts, HeaderCache};
 use crate::workers::{WorkerCommand, WorkerSlot};
 
@@ -151,7 +151,7 @@ async fn run(
     let mut options = options;
     if let Some(path) = &mut options.uploads {
         let failed = |source| ServeError::Root { path: path.clone(), source };
-        *path = whole_path(path).map_err(failed)?;
+        *path = absolute_path(path).map_err(failed)?;
     }
     let roots = roots(&options)?;
     let store = Artefacts::open(&options.store, options.store_bytes)
@@ -267,12 +267,12 @@ async fn heard(signal: &mut io::Result<Signal>) {
 
 /// Returns the roots: each named folder, and the folders of named recordings, restricted to those names.
 fn roots(options: &ServeOptions) -> Result<Roots, ServeError> {
-    let mut roots: Vec<Root> = Vec::new();
+    let mut roots: Vec<RecordingRoot> = Vec::new();
     let mut files: Vec<(PathBuf, BTreeSet<PathBuf>)> = Vec::new();
     for path in &options.paths {
         let failed = |source| ServeError::Root { path: path.clone(), source };
         if is_folder(path).map_err(failed)? {
-            roots.push(Root::folder(path, false).map_err(failed)?);
+            roots.push(RecordingRoot::folder(path, false).map_err(failed)?);
             continue;
         }
         let (folder, name) = folder_and_name(path);
@@ -284,17 +284,17 @@ fn roots(options: &ServeOptions) -> Result<Roots, ServeError> {
         }
     }
     for (folder, names) in files {
-        let root = Root::only(&folder, names);
+        let root = RecordingRoot::with_names(&folder, names);
         roots.push(root.map_err(|source| ServeError::Root { path: folder, source })?);
     }
     if let Some(copy) = options.live.as_ref().and_then(|live| live.copy.as_deref()) {
         let (folder, name) = folder_and_name(copy);
-        let root = Root::only(&folder, BTreeSet::from([name]));
+        let root = RecordingRoot::with_names(&folder, BTreeSet::from([name]));
         roots.push(root.map_err(|source| ServeError::Root { path: folder, source })?);
     }
     if let Some(path) = &options.uploads {
         let failed = |source| ServeError::Root { path: path.clone(), source };
-        let uploads = Root::folder(path, true).map_err(failed)?;
+        let uploads = RecordingRoot::folder(path, true).map_err(failed)?;
         if roots.iter().any(|root| root.overlaps(&uploads)) {
             return Err(ServeError::UploadsInside { path: path.clone() });
         }
@@ -314,7 +314,7 @@ fn folder_and_name(path: &Path) -> (PathBuf, PathBuf) {
 
 /// Returns the absolute path without symbolic links, as in the paths of recordings below it.
 #[allow(clippy::disallowed_methods, reason = "what the operator named is looked at")]
-fn whole_path(path: &Path) -> io::Result<PathBuf> {
+fn absolute_path(path: &Path) -> io::Result<PathBuf> {
     std::fs::canonicalize(path)
 }
 

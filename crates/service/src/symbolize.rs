@@ -19,7 +19,7 @@ pub(crate) const MOST_ADDRESSES: usize = 50_000;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Symbolize {
     /// Files.
-    modules: Vec<Module>,
+    modules: Vec<ModuleQuery>,
     /// Index of the file, and address.
     addresses: Vec<(usize, Address)>,
     /// Address space of the addresses.
@@ -40,7 +40,7 @@ const fn yes() -> bool {
 /// File in a query.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Module {
+struct ModuleQuery {
     build_id: String,
     /// Name in a recording; for the kernel `[kernel.kallsyms]`.
     name: Option<String>,

@@ -6,7 +6,7 @@ use options::Spelling;
 use profile::query::diff::{Change, Diff, DiffFunction, DiffMethod, DiffRuns, NotCompared};
 
 use super::DiffPrintOptions;
-use super::labels::{diff_function_name, function, module, shown, with_module};
+use super::labels::{diff_function_name, function, module, printable, with_module};
 use super::notes::{normalization, not_by_time, sentence};
 use super::scale::{Scale, ratio};
 use crate::formats::truncate;
@@ -74,7 +74,7 @@ fn not_compared(diff: &Diff, options: DiffPrintOptions, limit: usize, text: &mut
         let [first, second, third] = widths;
         format!("{:>first$}  {:>second$}  {:third$}", cells[0], cells[1], cells[2])
     };
-    let room = options.look.left(2 + widths.iter().map(|width| width + 2).sum::<usize>());
+    let room = options.look.remaining(2 + widths.iter().map(|width| width + 2).sum::<usize>());
     text.push_str(&format!("{heading}  {}  function{heading:#}\n", line(titles)));
     for (cells, name) in &cells {
         let cells = cells.each_ref().map(String::as_str);
@@ -111,7 +111,7 @@ fn head(diff: &Diff, spelling: Spelling) -> String {
 fn side_text(diff: &Diff, side: &DiffRuns) -> String {
     let runs = &side.runs;
     let mut names: Vec<String> =
-        runs.iter().take(NAMED).map(|run| shown(run.name.as_bytes())).collect();
+        runs.iter().take(NAMED).map(|run| printable(run.name.as_bytes())).collect();
     if runs.len() > NAMED {
         names.push("…".to_owned());
     }
@@ -123,7 +123,7 @@ fn side_text(diff: &Diff, side: &DiffRuns) -> String {
         runs.iter().map(of).fold(0, u64::saturating_add)
     };
     let samples = counted(sum(&|run| run.total.samples), "sample");
-    line.push_str(&format!(": {samples} of {}", shown(diff.event.as_bytes())));
+    line.push_str(&format!(": {samples} of {}", printable(diff.event.as_bytes())));
     let cost = sum(&|run| run.total.cost);
     match diff.unit {
         Some("nanoseconds") => line.push_str(&format!(", {:.2} s", cost as f64 / 1e9)),
@@ -180,8 +180,8 @@ impl RowCells {
             change.interval.map_or(String::new(), |interval| scale.range(interval)),
             ratio(before, after),
         ];
-        let module = row.module.map(|id| shown(module(diff, id)));
-        Self { marked: change.marked, cells, name: shown(&function(diff, row)), module }
+        let module = row.module.map(|id| printable(module(diff, id)));
+        Self { marked: change.marked, cells, name: printable(&function(diff, row)), module }
     }
 }
 
@@ -200,7 +200,7 @@ fn table(rows: &[RowCells], options: DiffPrintOptions, text: &mut String) {
         let cells = cells.iter().zip(&widths).map(|(cell, &width)| format!("{cell:>width$}"));
         cells.collect::<Vec<_>>().join("  ")
     };
-    let room = options.look.left(2 + widths.iter().map(|width| width + 2).sum::<usize>());
+    let room = options.look.remaining(2 + widths.iter().map(|width| width + 2).sum::<usize>());
     text.push_str(&format!("{heading}  {}  function{heading:#}\n", line(&titles)));
     for row in rows {
         let cells: Vec<&str> = row.cells.iter().map(String::as_str).collect();

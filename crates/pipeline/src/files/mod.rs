@@ -67,7 +67,7 @@ impl Files {
         let features = head.features();
         let (hostname, os_release) = (features.hostname, features.os_release);
         let machine = RecordedHost { hostname, os_release, recorded_until };
-        Ok(Self { arch: head.machine().arch, ..Self::of_machine(setting, machine, recording)? })
+        Ok(Self { arch: head.machine().arch, ..Self::of_host(setting, machine, recording)? })
     }
 
     /// Like [`Self::new`], without a recording: files are those of this host, but each must prove its identity by its
@@ -78,14 +78,14 @@ impl Files {
     pub(crate) fn of_no_recording(setting: &Setting<'_>) -> Result<Self, Error> {
         let release = setting.host.kernel_release();
         let os_release = Some(&release[..]);
-        Self::of_machine(
+        Self::of_host(
             setting,
             RecordedHost { hostname: None, os_release, recorded_until: None },
             None,
         )
     }
 
-    fn of_machine(
+    fn of_host(
         setting: &Setting<'_>,
         machine: RecordedHost<'_>,
         recording: Option<&Path>,

@@ -39,10 +39,11 @@ mod tests {
         let (mut strings, mut inlines) = (Strings::default(), Table::new());
         let mut locations = Vec::new();
         for (name, inlined) in [("parse.cold", false), ("parse", false), ("parse.cold", true)] {
-            let row = InlineRow { inlined, ..InlineRow::named(strings.intern(name.as_bytes())) };
+            let row =
+                InlineRow { inlined, ..InlineRow::with_name(strings.intern(name.as_bytes())) };
             let first_inline = inlines.push(row);
             if inlined {
-                inlines.push(InlineRow::named(strings.intern(b"main")));
+                inlines.push(InlineRow::with_name(strings.intern(b"main")));
             }
             locations.push(LocationRow {
                 first_inline,

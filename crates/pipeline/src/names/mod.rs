@@ -38,7 +38,7 @@ use self::location_names::{LocationNames, NameSource};
 use self::starts::{NamelessLocation, name_by_start};
 use crate::observer::Observer;
 
-pub(crate) use self::prefetch::{Prefetch, PrefetchRest};
+pub(crate) use self::prefetch::{Prefetch, RemainingPrefetch};
 
 /// Report on the names of the kernel, and on missing names.
 #[derive(Debug, Default)]

@@ -29,13 +29,13 @@ pub(super) enum FunctionPosition {
 
 /// The identity of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Identity {
+pub(super) struct FunctionIdentity {
     pub(super) name: Option<StringId>,
     pub(super) module: Option<StringId>,
     pub(super) position: FunctionPosition,
 }
 
-impl Identity {
+impl FunctionIdentity {
     /// Returns the function with this identity.
     pub(super) const fn function(self) -> Function {
         let Self { name, module, position } = self;
@@ -81,7 +81,8 @@ impl Identities {
         let mut unique: HashMap<QualifiedName, Option<FunctionPosition>> = HashMap::new();
         for location in &profile.locations {
             for row in functions(profile, location, inlines) {
-                let Identity { name, module, position } = Identity::stated(profile, location, row);
+                let FunctionIdentity { name, module, position } =
+                    FunctionIdentity::stated(profile, location, row);
                 if position != FunctionPosition::Unknown {
                     let known = unique.entry((name, module)).or_insert(Some(position));
                     *known = known.filter(|known| *known == position);
@@ -98,13 +99,14 @@ impl Identities {
         profile: &Profile,
         location: &LocationRow,
         row: &InlineRow,
-    ) -> Identity {
-        let stated = Identity::stated(profile, location, row);
+    ) -> FunctionIdentity {
+        let stated = FunctionIdentity::stated(profile, location, row);
         let unique = || self.unique.get(&(stated.name, stated.module)).copied().flatten();
         match stated.position {
-            FunctionPosition::Unknown => {
-                Identity { position: unique().unwrap_or(FunctionPosition::Unknown), ..stated }
-            }
+            FunctionPosition::Unknown => FunctionIdentity {
+                position: unique().unwrap_or(FunctionPosition::Unknown),
+                ..stated
+            },
             _ => stated,
         }
     }

@@ -14,7 +14,7 @@ use super::service::{Service, no_space};
 use crate::live::{LiveInput, LiveRecording, LiveStream, Phase};
 use crate::problem::{Problem, ProblemKind};
 use crate::protocol::{LiveTask, RunOptions, Task, WorkerEvent};
-use crate::workers::{Call, Incoming};
+use crate::workers::{Incoming, WorkerCall};
 
 /// Time limit for the worker to stop.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -124,7 +124,7 @@ fn not_copied(path_of_copy: Option<&PathBuf>, error: &io::Error) -> Problem {
 /// Receives the worker's events until the last one.
 async fn follow(
     watched: &LiveRecording,
-    call: &mut Call,
+    call: &mut WorkerCall,
     stopping: &mut tokio::sync::watch::Receiver<bool>,
 ) -> Result<Box<RawValue>, Problem> {
     let mut is_cancelled = false;

@@ -92,7 +92,7 @@ fn check(service: &Service, request: &Request) -> Result<(), Problem> {
         return if seen(has_token) { Ok(()) } else { Err(wrong()) };
     }
     check_origin(service, request, is_open(path))?;
-    let is_known = is_known(service, headers);
+    let is_known = is_authenticated(service, headers);
     if is_open(path) {
         seen(is_known.unwrap_or(false));
         return Ok(());
@@ -134,7 +134,7 @@ fn is_open(path: &str) -> bool {
 }
 
 /// Returns true if a request has the token or the session.
-fn is_known(service: &Service, headers: &HeaderMap) -> Result<bool, Problem> {
+fn is_authenticated(service: &Service, headers: &HeaderMap) -> Result<bool, Problem> {
     if let Some(text) = one(headers, &header::AUTHORIZATION)? {
         let token = text.strip_prefix("Bearer ").unwrap_or_default();
         return Ok(service.secrets.is_token(token));

@@ -5,4 +5,4 @@ mod recording;
 mod root;
 
 pub(crate) use recording::{Opened, Recording, RecordingId, hex};
-pub(crate) use root::{Root, Roots};
+pub(crate) use root::{RecordingRoot, Roots};

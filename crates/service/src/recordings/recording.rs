@@ -22,7 +22,7 @@ impl RecordingId {
     }
 
     /// Wraps an id received from a client.
-    pub(crate) fn named(text: &str) -> Self {
+    pub(crate) fn from_text(text: &str) -> Self {
         Self(text.to_owned())
     }
 

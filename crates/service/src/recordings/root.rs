@@ -18,7 +18,7 @@ use crate::problem::{Problem, ProblemKind};
 
 /// Folder with recordings.
 #[derive(Debug)]
-pub(crate) struct Root {
+pub(crate) struct RecordingRoot {
     path: PathBuf,
     folder: OwnedFd,
     /// Served names; `None` if all names are served.
@@ -27,7 +27,7 @@ pub(crate) struct Root {
     foreign: bool,
 }
 
-impl Root {
+impl RecordingRoot {
     /// Opens a folder that is served completely.
     ///
     /// # Errors
@@ -43,7 +43,7 @@ impl Root {
     ///
     /// # Errors
     /// As for [`Self::folder`].
-    pub(crate) fn only(path: &Path, names: BTreeSet<PathBuf>) -> io::Result<Self> {
+    pub(crate) fn with_names(path: &Path, names: BTreeSet<PathBuf>) -> io::Result<Self> {
         Ok(Self { only: Some(names), ..Self::folder(path, false)? })
     }
 
@@ -107,7 +107,7 @@ impl Root {
 /// All roots.
 #[derive(Debug)]
 pub(crate) struct Roots {
-    roots: Vec<Root>,
+    roots: Vec<RecordingRoot>,
     /// Root and name of each observed id.
     positions: Mutex<HashMap<RecordingId, (usize, String)>>,
     /// Target of the id [`LIVE`], or the problem to return for it.
@@ -118,7 +118,7 @@ pub(crate) struct Roots {
 const LIVE: &str = "live";
 
 impl Roots {
-    pub(crate) fn new(roots: Vec<Root>) -> Self {
+    pub(crate) fn new(roots: Vec<RecordingRoot>) -> Self {
         Self { roots, positions: Mutex::default(), live: Mutex::default() }
     }
 
@@ -132,7 +132,7 @@ impl Roots {
         let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         match live.as_ref().filter(|_| id == LIVE) {
             Some(place) => place.clone(),
-            None => Ok(RecordingId::named(id)),
+            None => Ok(RecordingId::from_text(id)),
         }
     }
 
@@ -244,7 +244,7 @@ mod tests {
         symlink("../secret.data", served.join("link.data")).unwrap();
         symlink("a.data", served.join("inside.data")).unwrap();
         symlink("/proc/self/root/etc", served.join("root")).unwrap();
-        let roots = Roots::new(vec![Root::folder(&served, false).unwrap()]);
+        let roots = Roots::new(vec![RecordingRoot::folder(&served, false).unwrap()]);
         let opened = |name: &str| roots.by_name(name).map(|it| it.recording.name);
         let kind = |name: &str| roots.by_name(name).unwrap_err().kind;
         assert_eq!(opened("a.data").unwrap(), "a.data");
@@ -258,7 +258,7 @@ mod tests {
         let names: Vec<String> = roots.list().into_iter().map(|it| it.name).collect();
         assert_eq!(names, ["a.data", "inside.data"]);
         let id = roots.by_name("a.data").unwrap().recording.id;
-        let fresh = Roots::new(vec![Root::folder(&served, false).unwrap()]);
+        let fresh = Roots::new(vec![RecordingRoot::folder(&served, false).unwrap()]);
         assert_eq!(fresh.by_id(id.as_str()).unwrap().recording.name, "a.data");
         assert_eq!(fresh.by_id("0").unwrap_err().kind, "urn:unwind-perf:not-found");
     }
@@ -269,7 +269,8 @@ mod tests {
         for name in ["a.data", "b.data"] {
             std::fs::write(dir.path().join(name), b"PERFILE2").unwrap();
         }
-        let root = Root::only(dir.path(), BTreeSet::from(["a.data".into()])).unwrap();
+        let root =
+            RecordingRoot::with_names(dir.path(), BTreeSet::from(["a.data".into()])).unwrap();
         let roots = Roots::new(vec![root]);
         assert_eq!(roots.list().len(), 1);
         assert_eq!(roots.by_name("b.data").unwrap_err().kind, "urn:unwind-perf:outside-roots");
@@ -281,7 +282,7 @@ mod tests {
         std::fs::create_dir(dir.path().join("sub")).unwrap();
         std::fs::write(dir.path().join("sub/a.data"), b"x").unwrap();
         symlink("sub", dir.path().join("link")).unwrap();
-        let root = Root::folder(dir.path(), false).unwrap();
+        let root = RecordingRoot::folder(dir.path(), false).unwrap();
         let opened = |name: &str| root.by_components(Path::new(name), OFlags::RDONLY);
         assert!(opened("sub/a.data").is_ok());
         assert!(opened("link/a.data").is_err());

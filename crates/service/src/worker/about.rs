@@ -11,7 +11,7 @@ const MOST_THREADS: usize = 1000;
 /// Header of a recording.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) struct Header {
+pub(super) struct RecordingHeader {
     command_line: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     host: Option<String>,
@@ -33,7 +33,7 @@ pub(super) struct Header {
 #[serde(rename_all = "snake_case")]
 pub(super) struct About {
     #[serde(flatten)]
-    header: Header,
+    header: RecordingHeader,
     samples: u64,
     /// Samples with a chain that reaches its root without a gap.
     complete: u64,
@@ -108,10 +108,10 @@ pub(super) fn text(profile: &Profile, id: StringId) -> String {
 }
 
 /// Returns the header of a profile's recording.
-pub(super) fn header(profile: &Profile) -> Header {
+pub(super) fn header(profile: &Profile) -> RecordingHeader {
     let facts = &profile.recording;
     let maybe = |id: Option<StringId>| id.map(|id| text(profile, id));
-    Header {
+    RecordingHeader {
         command_line: facts.command_line.iter().map(|&id| text(profile, id)).collect(),
         host: maybe(facts.hostname),
         kernel: maybe(facts.os_release),

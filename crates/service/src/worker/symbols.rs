@@ -75,7 +75,7 @@ pub(super) fn names(
         let answer = symbols.addresses.get(at).zip(index).and_then(|(all, index)| all.get(index));
         SymbolizedAddress {
             address: Some(format!("{:#x}", address.0)),
-            ..answer.map(|it| named(it, &symbols, &strings)).unwrap_or_default()
+            ..answer.map(|it| symbolized(it, &symbols, &strings)).unwrap_or_default()
         }
     });
     let mut addresses = Vec::new();
@@ -183,7 +183,7 @@ fn found_module(file: &Result<IdentifiedFile, Problem>) -> FoundModule {
     }
 }
 
-fn named(answer: &ResolvedAddress, symbols: &Symbols, strings: &Strings) -> SymbolizedAddress {
+fn symbolized(answer: &ResolvedAddress, symbols: &Symbols, strings: &Strings) -> SymbolizedAddress {
     let text = |id: StringId| String::from_utf8_lossy(strings.get(id)).into_owned();
     let range = answer.frames.start as usize..answer.frames.end as usize;
     let frames = symbols.frames.get(range).unwrap_or_default().iter().map(|row| Frame {

@@ -31,14 +31,14 @@ impl Incoming {
 
 /// Request in progress; dropping it early cancels it.
 #[derive(Debug)]
-pub(crate) struct Call {
+pub(crate) struct WorkerCall {
     id: u64,
     process: Arc<Process>,
     replies: UnboundedReceiver<Incoming>,
     is_over: bool,
 }
 
-impl Call {
+impl WorkerCall {
     pub(super) const fn new(
         id: u64,
         process: Arc<Process>,
@@ -88,7 +88,7 @@ impl Call {
     }
 }
 
-impl Drop for Call {
+impl Drop for WorkerCall {
     fn drop(&mut self) {
         if !self.is_over {
             self.cancel();

@@ -139,7 +139,7 @@ fn read(receiver: Receiver, mut child: Child, waiting: &PendingReplies, ended: &
     }
     // A worker that does not communicate is useless.
     let _ = child.kill();
-    let text = child.wait().map_or_else(|error| error.to_string(), how_it_ended);
+    let text = child.wait().map_or_else(|error| error.to_string(), exit_text);
     ended.store(true, Ordering::Release);
     for (_, replies) in lock(waiting).drain() {
         let _ = replies.send(Incoming::Ended(text.clone()));
@@ -165,7 +165,7 @@ fn lock(
 }
 
 /// Describes the exit in words. Source: signal(7).
-fn how_it_ended(status: ExitStatus) -> String {
+fn exit_text(status: ExitStatus) -> String {
     match status.signal() {
         Some(libc::SIGABRT) => "it was aborted, perhaps for want of memory".to_owned(),
         Some(libc::SIGKILL) => "it was killed".to_owned(),

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::mpsc::unbounded_channel;
 
-use super::call::Call;
+use super::call::WorkerCall;
 use super::process::{Process, WorkerCommand};
 use crate::problem::{Problem, ProblemKind};
 use crate::protocol::{Task, WorkerRequest};
@@ -54,7 +54,7 @@ impl WorkerSlot {
     ///
     /// # Errors
     /// If it cannot be started.
-    pub(crate) fn call(&self, task: Task, files: Vec<OwnedFd>) -> Result<Call, Problem> {
+    pub(crate) fn call(&self, task: Task, files: Vec<OwnedFd>) -> Result<WorkerCall, Problem> {
         let failed = |error: io::Error| {
             Problem::new(ProblemKind::Internal)
                 .detail(format!("the worker cannot be started: {error}"))
@@ -63,7 +63,7 @@ impl WorkerSlot {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let (sender, replies) = unbounded_channel();
         process.send(WorkerRequest { id, task }, files, sender);
-        Ok(Call::new(id, process, replies))
+        Ok(WorkerCall::new(id, process, replies))
     }
 
     /// Terminates the worker when the service stops.

@@ -132,7 +132,7 @@ impl TopTable {
         let used = 9 + own + if stacks { 13 + inclusive } else { 0 } + 2;
         let origin_width =
             lines.iter().map(|it| it.names.origin.chars().count()).max().unwrap_or(0);
-        let both = self.look.left(used);
+        let both = self.look.remaining(used);
         // The location is shown if the width permits, in at most a third of it.
         let origin_width = match both {
             Some(..NARROW) => 0,

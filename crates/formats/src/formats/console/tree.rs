@@ -162,7 +162,7 @@ impl TreeTable {
                 (labels::marked(profile, &it, selection.marks()), module)
             }
         };
-        let room = self.look.left(used);
+        let room = self.look.remaining(used);
         let name = labels::truncate(&name, room);
         let faint = self.look.faint();
         text.push_str(&format!("{faint}{}{faint:#}{name}", line.indent));

@@ -63,7 +63,7 @@ impl OutputClock {
     }
 
     /// Records an output that took from `start` until now.
-    pub(crate) fn handed_on(&mut self, start: Instant, due: PendingRows) {
+    pub(crate) fn record_output(&mut self, start: Instant, due: PendingRows) {
         self.last = Instant::now();
         self.took = self.last - start;
         if due == PendingRows::Unnamed {
@@ -78,25 +78,25 @@ mod tests {
 
     #[test]
     fn names_are_looked_up_for_a_tenth_of_the_time() {
-        let mut pace = OutputClock::start();
-        assert_eq!(pace.until(PendingRows::Nothing), None);
-        assert!(pace.until(PendingRows::Unnamed).is_some_and(|wait| wait <= TICK));
+        let mut clock = OutputClock::start();
+        assert_eq!(clock.until(PendingRows::Nothing), None);
+        assert!(clock.until(PendingRows::Unnamed).is_some_and(|wait| wait <= TICK));
         let start = Instant::now();
-        pace.handed_on(
+        clock.record_output(
             start.checked_sub(Duration::from_secs(2)).unwrap_or(start),
             PendingRows::Unnamed,
         );
         let at_least =
-            |due, seconds| pace.until(due).is_some_and(|wait| wait > Duration::from_secs(seconds));
+            |due, seconds| clock.until(due).is_some_and(|wait| wait > Duration::from_secs(seconds));
         assert!(
             at_least(PendingRows::Unnamed, 17)
                 && at_least(PendingRows::Named, 17)
-                && !pace.is_late()
+                && !clock.is_late()
         );
-        pace.handed_on(Instant::now(), PendingRows::Named);
-        assert!(pace.until(PendingRows::Named).is_some_and(|wait| wait <= TICK));
+        clock.record_output(Instant::now(), PendingRows::Named);
+        assert!(clock.until(PendingRows::Named).is_some_and(|wait| wait <= TICK));
         assert!(
-            pace.until(PendingRows::Unnamed).is_some_and(|wait| wait > Duration::from_secs(17))
+            clock.until(PendingRows::Unnamed).is_some_and(|wait| wait > Duration::from_secs(17))
         );
     }
 }

@@ -65,7 +65,7 @@ impl CallPaths {
 /// Adds stacks below a root, outermost functions first.
 fn top_down(view: &PathView<'_>, wanted: &[bool], root: u32, tree: &mut MergedNodes) {
     let paths = view.paths();
-    let is_wanted = wanted_runs(paths, wanted);
+    let is_wanted = selected_runs(paths, wanted);
     // By run: the node of the tree at which it ends.
     let mut ends: Vec<u32> = Vec::with_capacity(is_wanted.len());
     for (run, is_wanted) in paths.runs().zip(is_wanted) {
@@ -99,7 +99,7 @@ fn bottom_up(view: &PathView<'_>, wanted: &[bool], tree: &mut MergedNodes) {
 }
 
 /// Returns, by run, whether a wanted stack ends at or below it.
-fn wanted_runs(paths: &Paths, wanted: &[bool]) -> Vec<bool> {
+fn selected_runs(paths: &Paths, wanted: &[bool]) -> Vec<bool> {
     let mut runs = vec![false; paths.runs().len()];
     for (stack, _) in (0..).zip(wanted).filter(|(_, is_wanted)| **is_wanted) {
         if let Some(run) = runs.get_mut(paths.end(stack) as usize) {

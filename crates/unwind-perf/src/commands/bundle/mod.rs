@@ -20,7 +20,7 @@ use host::{FileKind, Host, NewFile, Origin};
 use pipeline::{FileSearch, Observer, Options, search_in_bundle};
 
 use self::anonymous::Anonymous;
-use self::stripped::{Stripped, tell_changed};
+use self::stripped::{Stripped, print_changed};
 use self::verification::{ReplayVerdict, has_stacks, json_hash, replay};
 use super::page_code::page_code;
 use super::profile::on_pool;
@@ -117,7 +117,7 @@ impl JournaledRun {
         // Pages show the instructions of functions, so the bundle needs their bytes as well.
         let _ = page_code(&analysis);
         if let Some(stripped) = stripped {
-            tell_changed(&stripped.profile, &analysis.profile, args.quiet);
+            print_changed(&stripped.profile, &analysis.profile, args.quiet);
         }
         let stacks = stripped.is_none() && !args.anonymize && has_stacks(&analysis);
         let status = if analysis.is_damaged { Status::Damaged } else { Status::Complete };

@@ -15,7 +15,7 @@ use anyhow::{Context as _, bail};
 use host::Origin;
 use pipeline::{Observer, Options, Unobserved};
 
-use self::container::Layout;
+use self::container::FileLayout;
 use self::records::{Injected, collect};
 use crate::args::{InjectArgs, host, pipeline, source, with_argument};
 use crate::terminal::{Inputs, OutputTarget, Status, status_of};
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &InjectArgs) -> anyhow::Result<Status> {
         pipeline().resolve_source(source(&args.input), &options).map_err(with_argument)?;
     let file = resolved.host().open(resolved.source.name(), Origin::User)?;
     let bytes = &*file.content;
-    let layout = Layout::read(bytes).with_context(cannot_read)?;
+    let layout = FileLayout::read(bytes).with_context(cannot_read)?;
     let observer: Arc<dyn Observer> = Arc::new(Unobserved);
     let recording = source(resolved.source.name());
     let maps = resolved.pipeline.maps(recording, &resolved.options, &observer);

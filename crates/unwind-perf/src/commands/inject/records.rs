@@ -10,7 +10,7 @@ use module_map::{Mapping, Module, Timeline};
 use perf_data::{Event, Mmap, MmapId, Record, RecordKind};
 use pipeline::{Files, MapReplay};
 
-use super::container::{Layout, build_id_union};
+use super::container::{FileLayout, build_id_union};
 
 /// Changes to a recording.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ type CodeFiles = Vec<(PathBuf, Vec<u8>)>;
 pub(crate) fn collect(
     bytes: &[u8],
     maps: &mut MapReplay,
-    layout: &Layout,
+    layout: &FileLayout,
     output: &Path,
 ) -> Injected {
     maps.timeline.keep_journal();

@@ -79,7 +79,7 @@ fn record(
         print_error(&message);
         return Ok(Status::Ended(status));
     }
-    previous.give_way();
+    previous.accept_new();
     use_it()?;
     Ok(Status::Ended(exit_status::exit_status(ended)))
 }

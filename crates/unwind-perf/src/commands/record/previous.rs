@@ -57,7 +57,7 @@ impl PreviousRecordings {
     }
 
     /// Accepts the new recording: the last one stays as `FILE.old`, the older one is removed.
-    pub(super) fn give_way(self) {
+    pub(super) fn accept_new(self) {
         drop(self.older);
     }
 
@@ -159,7 +159,7 @@ mod tests {
         let previous = PreviousRecordings::of(&dir.path().join("r"));
         perf(&dir, "3");
         assert!(previous.is_replaced());
-        previous.give_way();
+        previous.accept_new();
         let file = |name: &str, text: &str| (name.to_owned(), text.to_owned());
         assert_eq!(files(&dir), [file("r", "3"), file("r.old", "2")]);
         fs::write(dir.path().join("x"), "4").expect("a file");

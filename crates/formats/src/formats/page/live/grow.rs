@@ -19,7 +19,7 @@ use crate::render::json_writer::JsonWriter;
 impl LivePage {
     /// Applies a step. Returns `None` if it contradicts the tables sent before: a time exceeds 32 bits, the periods of
     /// an event differ, or an event was added.
-    pub(super) fn take_in(&mut self, step: &LiveStep<'_>) -> Option<StepChanges> {
+    pub(super) fn apply(&mut self, step: &LiveStep<'_>) -> Option<StepChanges> {
         let LiveStep { profile, forgotten, named } = step;
         let mut changes =
             StepChanges { forgotten: self.forget(*forgotten), ..StepChanges::default() };

@@ -120,12 +120,12 @@ impl LivePage {
         let is_first = self.facts.is_empty();
         if self.is_sparse(step.forgotten) {
             self.drop_nodes();
-            if self.take_in(step).is_some() {
+            if self.apply(step).is_some() {
                 return None;
             }
         }
         let before = self.rows.sizes(&self.texts);
-        match self.take_in(step) {
+        match self.apply(step) {
             Some(changes) if !is_first => Some(self.changes(&before, &changes)),
             Some(_) => None,
             None => {
@@ -133,7 +133,7 @@ impl LivePage {
                 *self = Self::new(self.inlines);
                 self.clock.unit = UNIT.max(grow::span(step.profile) / (u64::from(u32::MAX) / 2));
                 self.has_periods = grow::have_periods(step.profile);
-                self.take_in(step);
+                self.apply(step);
                 None
             }
         }
@@ -161,6 +161,6 @@ impl LivePage {
     /// Returns all tables in the page's format, identified by `tick`; `None` if there is no data yet.
     #[must_use]
     pub fn tables(&self, tick: u64) -> Option<Vec<u8>> {
-        (!self.facts.is_empty()).then(|| self.whole(tick))
+        (!self.facts.is_empty()).then(|| self.all_tables(tick))
     }
 }

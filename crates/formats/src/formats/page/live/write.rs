@@ -16,7 +16,7 @@ type NamedColumn<'a> = (&'static str, Width, FromRow<'a>);
 
 impl LivePage {
     /// Encodes all tables.
-    pub(super) fn whole(&self, tick: u64) -> Vec<u8> {
+    pub(super) fn all_tables(&self, tick: u64) -> Vec<u8> {
         let columns = self.columns(&RowCounts::default(), true);
         let mut json = JsonWriter::default();
         json.object(|json| {

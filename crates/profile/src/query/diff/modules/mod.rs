@@ -72,7 +72,7 @@ const DUMPS: &[u8] = b"[jit dump]";
 
 /// Key of a module: the index of the user's pair, or its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Key {
+enum ModuleKey {
     Pair(usize),
     Name(StringId),
 }
@@ -89,7 +89,7 @@ struct ModuleFacts {
 /// A module before or after, with its name.
 #[derive(Debug)]
 struct UnpairedModule {
-    key: Key,
+    key: ModuleKey,
     name: StringId,
     facts: ModuleFacts,
 }
@@ -98,14 +98,14 @@ struct UnpairedModule {
 #[derive(Debug, Default)]
 struct UnpairedModules {
     all: Vec<UnpairedModule>,
-    index: HashMap<Key, usize>,
+    index: HashMap<ModuleKey, usize>,
 }
 
 /// Modules of all recordings.
 #[derive(Debug, Default)]
 pub(super) struct Modules {
     pub(super) rows: Table<DiffModuleId, DiffModule>,
-    index: [HashMap<Key, DiffModuleId>; 2],
+    index: [HashMap<ModuleKey, DiffModuleId>; 2],
     pairs: Vec<DiffPair>,
 }
 
@@ -128,7 +128,8 @@ impl Modules {
         let [before, after] = &found;
         let mut partners: Vec<Option<(usize, PairedBy)>> = vec![None; before.all.len()];
         for (partner, UnpairedModule { key, .. }) in partners.iter_mut().zip(&before.all) {
-            let by = if matches!(key, Key::Pair(_)) { PairedBy::Option } else { PairedBy::Name };
+            let by =
+                if matches!(key, ModuleKey::Pair(_)) { PairedBy::Option } else { PairedBy::Name };
             *partner = after.index.get(key).map(|&at| (at, by));
         }
         let unpaired: [Vec<usize>; 2] = [
@@ -204,14 +205,14 @@ impl Modules {
     }
 
     /// Returns the key of a recording's module. `name`: its name in the strings of the comparison.
-    fn key(&self, side: usize, profile: &Profile, row: &ModuleRow, name: StringId) -> Key {
+    fn key(&self, side: usize, profile: &Profile, row: &ModuleRow, name: StringId) -> ModuleKey {
         let path = profile.strings.get(row.path);
         let last = self::name(profile, row);
         let is_meant = |pair: &DiffPair| {
             let text = if side == 0 { &pair.before } else { &pair.after }.as_bytes();
             text == path || text == last || Some(text) == path.strip_suffix(b" (deleted)")
         };
-        self.pairs.iter().position(is_meant).map_or(Key::Name(name), Key::Pair)
+        self.pairs.iter().position(is_meant).map_or(ModuleKey::Name(name), ModuleKey::Pair)
     }
 
     /// Checks that each pair of the user names mapped modules before and after.
@@ -223,7 +224,7 @@ impl Modules {
         for (at, pair) in self.pairs.iter().enumerate() {
             let names = [&pair.before, &pair.after];
             for ((side, found), name) in ["before", "after"].into_iter().zip(found).zip(names) {
-                if found.index.contains_key(&Key::Pair(at)) {
+                if found.index.contains_key(&ModuleKey::Pair(at)) {
                     continue;
                 }
                 let sampled = found.all.iter().filter(|row| row.facts.sampled);
@@ -332,7 +333,7 @@ pub(super) fn renamed_threads(modules: &Modules, strings: &Strings) -> HashMap<V
 
 impl UnpairedModules {
     /// Returns the index of a module, adding it if necessary.
-    fn at(&mut self, key: Key, name: StringId) -> usize {
+    fn at(&mut self, key: ModuleKey, name: StringId) -> usize {
         *self.index.entry(key).or_insert_with(|| {
             self.all.push(UnpairedModule { key, name, facts: ModuleFacts::default() });
             self.all.len() - 1
