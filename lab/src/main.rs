@@ -19,8 +19,8 @@ mod names;
 mod programs;
 mod repeat;
 mod sources;
+mod strings;
 mod truth;
-mod words;
 
 use std::process::ExitCode;
 

@@ -55,7 +55,7 @@ impl Cache {
         let mut writer = Writer::default();
         let named = (0..NAMED).zip(named).map(|(at, (name, address))| (at, address, name));
         for (address, other, name) in named.chain(rows.into_iter().map(|(at, (a, b))| (at, a, b))) {
-            let frame = FrameRow::of(&InlineRow::named(StringId::new(0)));
+            let frame = FrameRow::of(&InlineRow::with_name(StringId::new(0)));
             let start = other.map(|other| Svma(other.0));
             let numbers = &mut Default::default();
             let row = AnswerRow { start, frames: 0..0, replaced: None, reason: None };

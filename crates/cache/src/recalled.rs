@@ -61,7 +61,7 @@ impl Cache {
 
     /// Stores the new answers in addition to earlier ones, for files with `may_store` set and without findings.
     pub fn store(&self, recalled: &Recalled, fresh: Fresh<'_>, may_store: &[bool]) {
-        if fresh.strings.left_out() > 0 {
+        if fresh.strings.omitted() > 0 {
             return;
         }
         let has_finding = |number: usize| {

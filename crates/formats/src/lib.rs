@@ -78,8 +78,8 @@ pub use formats::{Arrow, ArrowRows};
 pub use growing::GrowingSamples;
 pub use options::{FormatOptions, ScriptFields, StackRoot, StackWeight};
 pub use printer::Printer;
-pub use render::cut::short_text;
 pub use render::text::{is_misleading, push_line_safe};
+pub use render::truncation::short_text;
 pub use summary::{
     Packages, ShortSummary, SummaryStyles, write_short_summary, write_styled_summary, write_summary,
 };

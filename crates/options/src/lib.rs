@@ -36,7 +36,10 @@ pub use json::OptionsError;
 pub use limits::Limits;
 pub use names::NameOptions;
 pub use query_filter::QueryFilter;
-pub use remedy::{DebugInfo, DebugProof, OptionName, Remedy, ShortRemedy, Spelling, Symbols, Ways};
+pub use remedy::{
+    DebugInfo, DebugProof, OptionName, Remedy, ShortRemedy, Spelling, SymbolPresence,
+    UntriedOptions,
+};
 pub use run::{MAX_FRAMES, Options};
 pub use samples::SampleFilter;
 pub use values::{

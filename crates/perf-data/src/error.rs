@@ -25,7 +25,7 @@ pub enum Error {
     EmptyStream,
     /// The file ends inside its header.
     #[error("the file header is truncated: expected {expected} bytes at offset 0x0, found {found}")]
-    HeaderCut {
+    HeaderTruncated {
         /// Length of the header, in bytes.
         expected: u64,
         /// Length of the file, in bytes.

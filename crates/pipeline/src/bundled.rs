@@ -14,7 +14,7 @@ use crate::source::Source;
 
 /// A recording and the host to read it on: the bundle itself, if the recording is one.
 #[derive(Debug)]
-pub struct Settled {
+pub struct ResolvedSource {
     /// The pipeline of that host.
     pub pipeline: Pipeline,
     /// The recording on it.
@@ -25,7 +25,7 @@ pub struct Settled {
     pub bundle: Option<Bundle>,
 }
 
-impl Settled {
+impl ResolvedSource {
     /// The host.
     #[must_use]
     pub fn host(&self) -> &Arc<dyn Host> {
@@ -44,17 +44,21 @@ impl Pipeline {
     ///
     /// # Errors
     /// If a bundle cannot be read, or if the options say how to find files although a bundle has its own.
-    pub fn settle(&self, mut source: Source, options: &Options) -> Result<Settled, Error> {
+    pub fn resolve_source(
+        &self,
+        mut source: Source,
+        options: &Options,
+    ) -> Result<ResolvedSource, Error> {
         let Some((path, bundle)) = self.bundle(&mut source)? else {
             let (pipeline, options) = (self.clone(), options.clone());
-            return Ok(Settled { pipeline, source, options, bundle: None });
+            return Ok(ResolvedSource { pipeline, source, options, bundle: None });
         };
         if let Some(option) = without_effect(&options.files) {
             return Err(Error::BundleHasFiles { path, option });
         }
         let facts = bundle.manifest().facts();
         let host: Arc<dyn Host> = bundle.host().clone();
-        Ok(Settled {
+        Ok(ResolvedSource {
             pipeline: Self::within(host, ImageLimits::default(), self.budget())
                 .spelling(self.spelling),
             source: Source::Path(facts.recording),

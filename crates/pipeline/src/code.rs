@@ -10,7 +10,7 @@ use crate::runs::Analysis;
 /// The reason that the code of a function cannot be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum NoCode {
+pub enum CodeError {
     /// The module's file was not opened.
     #[error("the module's file was not opened")]
     NoFile,
@@ -46,13 +46,13 @@ impl CodeReader<'_> {
         &mut self,
         module: ModuleId,
         address: Svma,
-    ) -> Result<Vec<Instruction>, NoCode> {
+    ) -> Result<Vec<Instruction>, CodeError> {
         let sources = &self.analysis.sources;
         let images = &sources.files.images;
-        let row = sources.timeline.modules().by_id(module).ok_or(NoCode::NoFile)?;
-        let file = images.outcome(row).and_then(Result::ok).ok_or(NoCode::NoFile)?;
+        let row = sources.timeline.modules().by_id(module).ok_or(CodeError::NoFile)?;
+        let file = images.outcome(row).and_then(Result::ok).ok_or(CodeError::NoFile)?;
         let starts = self.starts.entry(module).or_insert_with(|| FunctionStarts::new(file.clone()));
-        let (start, end) = starts.range_of(address, images).ok_or(NoCode::NoEnd)?;
+        let (start, end) = starts.range_of(address, images).ok_or(CodeError::NoEnd)?;
         Ok(disassemble(file.image(), start, end)?)
     }
 }

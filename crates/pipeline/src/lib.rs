@@ -39,22 +39,22 @@
 //! [`Profile`]: profile::Profile
 
 mod bundled;
-mod by_id;
+mod cached_rules;
 mod code;
 mod error;
 mod files;
-mod given;
-mod kept;
-mod left_out;
+mod identified_files;
 mod limits;
 mod names;
 mod observer;
 mod recording_key;
+mod references;
+mod rejected_samples;
 mod runs;
 mod sampled_files;
 mod setting;
+mod shared_state;
 mod source;
-mod stored_rules;
 mod timings;
 
 use std::borrow::Cow;
@@ -66,31 +66,31 @@ use host::Host;
 use perf_data::Input;
 use profile::Profile;
 
-use crate::kept::Kept;
 use crate::setting::Setting;
+use crate::shared_state::SharedState;
 
 pub use address::{BuildId, FileOffset, Pid, Svma, Tid};
-pub use bundled::{Settled, search_in_bundle};
-pub use by_id::{IdentifiedFile, IdentifiedFiles, NoFile, OpenedSection};
-pub use code::{CodeReader, NoCode};
+pub use bundled::{ResolvedSource, search_in_bundle};
+pub use code::{CodeError, CodeReader};
 pub use error::Error;
 pub use files::{Files, SourceFiles, usual_build_id_dirs};
-pub use given::servers_of_environment;
+pub use identified_files::{FileLookupError, IdentifiedFile, IdentifiedFiles, OpenedSection};
 pub use image_store::ImageLimits;
-pub use left_out::LeftOut;
 pub use names::NameReport;
-pub use observer::{Download, Observer, Stage, Unobserved, Waiting};
+pub use observer::{Download, Observer, ServerWait, Stage, Unobserved};
 pub use options::{
     CacheLocation, Demangle, FileSearch, Join, Limits, MemoryLimit, NameOptions, OptionName,
     Options, SampleFilter, Servers, Spelling, TimePoint, TimeRange,
 };
 pub use perf_data::Head;
 pub use recording_key::recording_key;
+pub use references::servers_of_environment;
+pub use rejected_samples::RejectedSamples;
 pub use runs::{
     Analysis, Grown, Lag, LiveWarning, MapReplay, RecordingWatch, RunAccount, Schedule, Sink,
     StreamOptions, TableSizes, Ticks, dangling_ids,
 };
-pub use sampled_files::{FileAtHand, SampledFile};
+pub use sampled_files::{FileAvailability, SampledFile};
 pub use source::Source;
 pub use symbolizer::{Instruction, ResolvedAddress, Symbols, WhyNoName};
 pub use timings::Timings;
@@ -100,7 +100,7 @@ pub use timings::Timings;
 #[derive(Clone, Debug)]
 pub struct Pipeline {
     host: Arc<dyn Host>,
-    kept: Arc<Kept>,
+    shared: Arc<SharedState>,
     spelling: Spelling,
 }
 
@@ -109,27 +109,27 @@ impl Pipeline {
     /// files that they name.
     #[must_use]
     pub fn new(host: Arc<dyn Host>) -> Self {
-        Self::keeping(host, ImageLimits::default())
+        Self::with_image_limits(host, ImageLimits::default())
     }
 
     /// Like [`Self::new`], with limits on the cached files.
     #[must_use]
-    pub fn keeping(host: Arc<dyn Host>, limits: ImageLimits) -> Self {
+    pub fn with_image_limits(host: Arc<dyn Host>, limits: ImageLimits) -> Self {
         Self::within(host, limits, Budget::default())
     }
 
-    /// Like [`Self::keeping`], with limits on the cost of recordings and files.
+    /// Like [`Self::with_image_limits`], with limits on the cost of recordings and files.
     #[must_use]
     pub fn within(host: Arc<dyn Host>, limits: ImageLimits, budget: Budget) -> Self {
-        let kept = Arc::new(Kept::new(limits, budget));
-        Self { host, kept, spelling: Spelling::KEYS }
+        let shared = Arc::new(SharedState::new(limits, budget));
+        Self { host, shared, spelling: Spelling::KEYS }
     }
 
     /// Returns a pipeline for another host that has the same files, and shares the cache with it.
     /// An example is a host with a recording that another process opened.
     #[must_use]
     pub fn on(&self, host: Arc<dyn Host>) -> Self {
-        Self { host, kept: Arc::clone(&self.kept), spelling: self.spelling }
+        Self { host, shared: Arc::clone(&self.shared), spelling: self.spelling }
     }
 
     /// Sets the spelling of options in the advice of the output.
@@ -140,7 +140,7 @@ impl Pipeline {
 
     /// Drops the cached files. Runs in progress are not affected.
     pub fn clear(&self) {
-        self.kept.clear();
+        self.shared.clear();
     }
 
     /// Reads the options that file options refer to: files with hints, and the debuginfod servers of the environment.
@@ -149,7 +149,7 @@ impl Pipeline {
     /// # Errors
     /// If a file with hints cannot be read or has a line that is not a hint, or the environment names no server.
     pub fn resolve(&self, files: &FileSearch) -> Result<FileSearch, Error> {
-        given::resolved(files, &*self.host).map(Cow::into_owned)
+        references::resolved(files, &*self.host).map(Cow::into_owned)
     }
 
     /// Opens, replays and symbolizes a recording.
@@ -163,7 +163,8 @@ impl Pipeline {
         options: &Options,
         observer: &Arc<dyn Observer>,
     ) -> Result<Analysis, Error> {
-        let Settled { pipeline, source, options, bundle } = self.settle(source, options)?;
+        let ResolvedSource { pipeline, source, options, bundle } =
+            self.resolve_source(source, options)?;
         let analysis = runs::analyze(&pipeline.setting(&options, observer), source)?;
         Ok(Analysis { is_of_bundle: bundle.is_some(), ..analysis })
     }
@@ -242,7 +243,8 @@ impl Pipeline {
         observer: &Arc<dyn Observer>,
         sink: &mut dyn Sink,
     ) -> Result<Analysis, Error> {
-        let Settled { pipeline, source, mut options, bundle } = self.settle(source, options)?;
+        let ResolvedSource { pipeline, source, mut options, bundle } =
+            self.resolve_source(source, options)?;
         if matches!(stream.schedule, Schedule::Ticks(_)) {
             // A tick looks up a few names; the cache would rewrite its file at each.
             options.cache = None;
@@ -257,7 +259,8 @@ impl Pipeline {
     /// # Errors
     /// If the file does not exist or is not a recording.
     pub fn head(&self, source: Source) -> Result<Profile, Error> {
-        let Settled { pipeline, source, .. } = self.settle(source, &Options::default())?;
+        let ResolvedSource { pipeline, source, .. } =
+            self.resolve_source(source, &Options::default())?;
         runs::head(&*pipeline.host, source)
     }
 
@@ -267,7 +270,8 @@ impl Pipeline {
     /// # Errors
     /// If the file does not exist or cannot be read.
     pub fn open(&self, source: Source) -> Result<(Input, RecordingWatch), Error> {
-        let Settled { pipeline, source, .. } = self.settle(source, &Options::default())?;
+        let ResolvedSource { pipeline, source, .. } =
+            self.resolve_source(source, &Options::default())?;
         let opened = runs::open(&*pipeline.host, source)?;
         Ok((opened.input, RecordingWatch::new(opened.path, opened.damage)))
     }
@@ -282,7 +286,8 @@ impl Pipeline {
         options: &Options,
         observer: &Arc<dyn Observer>,
     ) -> Result<MapReplay, Error> {
-        let Settled { pipeline, source, options, .. } = self.settle(source, options)?;
+        let ResolvedSource { pipeline, source, options, .. } =
+            self.resolve_source(source, options)?;
         MapReplay::open(&pipeline.setting(&options, observer), source)
     }
 
@@ -300,13 +305,13 @@ impl Pipeline {
 
     /// Returns the limits on the cost of recordings and files.
     fn budget(&self) -> Budget {
-        self.kept.generation().budget
+        self.shared.generation().budget
     }
 
     fn setting<'a>(&'a self, options: &'a Options, observer: &'a Arc<dyn Observer>) -> Setting<'a> {
         let memory = Arc::new(MemoryBudget::new(options.limits.memory.bytes()));
         let cache = options.cache.as_ref().map(|place| Arc::new(Cache::new(place, &memory)));
-        let (host, kept) = (&self.host, self.kept.generation());
-        Setting { host, kept, options, observer, spelling: self.spelling, memory, cache }
+        let (host, shared) = (&self.host, self.shared.generation());
+        Setting { host, shared, options, observer, spelling: self.spelling, memory, cache }
     }
 }

@@ -34,7 +34,7 @@ pub struct Download<'a> {
 
 /// A server that a run waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Waiting<'a> {
+pub struct ServerWait<'a> {
     /// The server's address.
     pub server: &'a str,
     /// The file: kind and build-id.
@@ -59,7 +59,7 @@ pub trait Observer: Debug + Send + Sync {
     fn download(&self, _download: &Download<'_>) {}
 
     /// A request lasts longer than a second. Called once for each server of a run.
-    fn waiting(&self, _waiting: &Waiting<'_>) {}
+    fn waiting(&self, _waiting: &ServerWait<'_>) {}
 
     /// Returns true if the run is to stop. It is called every few hundred samples and between files. Once it returns
     /// true, the run ends with [`Error::Cancelled`](crate::Error::Cancelled) within milliseconds.

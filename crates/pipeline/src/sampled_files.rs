@@ -20,18 +20,18 @@ pub struct SampledFile<'a> {
     /// Number of frames of samples in it.
     pub frames: u64,
     /// Its availability.
-    pub at_hand: FileAtHand<'a>,
+    pub availability: FileAvailability<'a>,
 }
 
 /// Availability of a mapped file.
 #[derive(Debug)]
-pub enum FileAtHand<'a> {
+pub enum FileAvailability<'a> {
     /// The recorded file, followed by the files that belong to it.
-    Proven(Vec<FilePart<'a>>),
+    Verified(Vec<FilePart<'a>>),
     /// Nothing verifies that the file at the recorded path is the recorded one.
-    Unproven,
+    Unverified,
     /// The file is missing.
-    Gone,
+    Missing,
 }
 
 impl Analysis {
@@ -46,15 +46,15 @@ impl Analysis {
         let mut found = Vec::new();
         for (module, frames) in frames {
             let Some(module) = self.modules().by_id(module) else { continue };
-            let Some(at_hand) = at_hand(module, images, recording) else { continue };
-            let is_new = match &at_hand {
-                FileAtHand::Proven(parts) => {
+            let Some(availability) = availability(module, images, recording) else { continue };
+            let is_new = match &availability {
+                FileAvailability::Verified(parts) => {
                     parts.first().is_some_and(|part| known.insert(part.entry.clone()))
                 }
-                FileAtHand::Unproven | FileAtHand::Gone => true,
+                FileAvailability::Unverified | FileAvailability::Missing => true,
             };
             if is_new {
-                found.push(SampledFile { path: &module.path, frames, at_hand });
+                found.push(SampledFile { path: &module.path, frames, availability });
             }
         }
         found
@@ -73,18 +73,18 @@ fn frames_by_module(profile: &Profile) -> HashMap<ModuleId, u64> {
 }
 
 /// Returns the availability of a module's file; `None` if the module is not a file.
-fn at_hand<'a>(
+fn availability<'a>(
     module: &'a Arc<Module>,
     images: &'a ImageStore,
     recording: &str,
-) -> Option<FileAtHand<'a>> {
+) -> Option<FileAvailability<'a>> {
     if !matches!(module.kind, MappedKind::File | MappedKind::Unopened) {
         return None;
     }
     let file = match images.image(module) {
         Ok(file) => file,
         Err(LoadError::NoFile | LoadError::NotOpened) => return None,
-        Err(_) => return Some(FileAtHand::Gone),
+        Err(_) => return Some(FileAvailability::Missing),
     };
     let entry = match images.proof(module) {
         // Made from a dump of JIT code, or given by the user.
@@ -102,8 +102,8 @@ fn at_hand<'a>(
         Some(FileProof::None) | None => None,
     };
     Some(match entry {
-        Some(entry) => FileAtHand::Proven(parts(module, file, entry, images)),
-        None => FileAtHand::Unproven,
+        Some(entry) => FileAvailability::Verified(parts(module, file, entry, images)),
+        None => FileAvailability::Unverified,
     })
 }
 

@@ -7,14 +7,14 @@ use cache::Cache;
 use host::Host;
 use options::{Options, Spelling};
 
-use crate::kept::Generation;
 use crate::observer::Observer;
+use crate::shared_state::Generation;
 
 /// The inputs of a run: host, shared state, options and observer.
 #[derive(Debug)]
 pub(crate) struct Setting<'a> {
     pub(crate) host: &'a Arc<dyn Host>,
-    pub(crate) kept: Generation,
+    pub(crate) shared: Generation,
     pub(crate) options: &'a Options,
     pub(crate) observer: &'a Arc<dyn Observer>,
     /// The spelling of options in advice.

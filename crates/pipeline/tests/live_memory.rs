@@ -78,7 +78,7 @@ fn memory_does_not_grow_with_the_samples() {
     let source = Source::Stream { name: "-".into(), bytes };
     let ticks = Ticks {
         tick: Duration::from_millis(1),
-        keep: Some(Duration::from_secs(10)),
+        max_age: Some(Duration::from_secs(10)),
         ..Ticks::default()
     };
     let mut memory = Memory::default();

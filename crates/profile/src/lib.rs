@@ -37,7 +37,7 @@
 //! let module = ModuleRow { path, opened: None, build_id: None, kind: ModuleKind::Elf };
 //! let module = profile.modules.push(module);
 //! let function =
-//!     InlineRow { line: 7, ..InlineRow::named(main) };
+//!     InlineRow { line: 7, ..InlineRow::with_name(main) };
 //! let location = LocationRow {
 //!     first_inline: profile.inlines.push(function),
 //!     n_inlines: 1,
@@ -90,7 +90,7 @@ pub use parts::{split_copy, whole_function};
 pub use profile::Profile;
 pub use quality::{
     Advice, DUMP_SIZES, DumpAdvice, EventLoss, FindingRow, ModuleLoss, NamelessModule, NeedCounts,
-    StackNeeds, Summary, ThreadState, UnswitchedThread,
+    StackNeeds, Summary, ThreadState, ThreadWithoutSwitch,
 };
 pub use reason::{EndReason, FoundBy};
 pub use tables::{

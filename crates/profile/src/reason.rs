@@ -154,7 +154,7 @@ impl FoundBy {
     /// It only passed a plausibility check or is from other samples. All frames outside it depend on it.
     #[inline]
     #[must_use]
-    pub const fn is_unproven(self) -> bool {
+    pub const fn is_unverified(self) -> bool {
         matches!(self, Self::FramePointer | Self::Scan) || self.is_joined()
     }
 
@@ -187,7 +187,7 @@ mod tests {
     fn what_other_samples_show_is_not_proven() {
         let joined = ["joined", "gap"];
         assert_eq!(those(FoundBy::ALL, FoundBy::is_joined), joined);
-        let unproven = ["frame-pointer", "scan", "joined", "gap"];
-        assert_eq!(those(FoundBy::ALL, FoundBy::is_unproven), unproven);
+        let unverified = ["frame-pointer", "scan", "joined", "gap"];
+        assert_eq!(those(FoundBy::ALL, FoundBy::is_unverified), unverified);
     }
 }

@@ -26,7 +26,7 @@ pub(crate) struct Problem {
 
 impl Problem {
     /// Returns a problem without detail or hint.
-    pub(crate) fn new(kind: Kind) -> Self {
+    pub(crate) fn new(kind: ProblemKind) -> Self {
         let (name, status, title) = kind.facts();
         Self {
             kind: format!("urn:unwind-perf:{name}"),
@@ -50,7 +50,7 @@ impl Problem {
     }
 
     /// Returns true if the problem is of that kind.
-    pub(crate) fn is(&self, kind: Kind) -> bool {
+    pub(crate) fn is(&self, kind: ProblemKind) -> bool {
         self.kind.strip_prefix("urn:unwind-perf:") == Some(kind.facts().0)
     }
 }
@@ -71,11 +71,11 @@ macro_rules! kinds {
     ($($(#[$about:meta])* $variant:ident = $name:literal, $status:literal, $title:literal;)*) => {
         /// Kinds of problems.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) enum Kind {
+        pub(crate) enum ProblemKind {
             $($(#[$about])* $variant,)*
         }
 
-        impl Kind {
+        impl ProblemKind {
             /// All kinds.
             #[cfg(test)]
             pub(crate) const ALL: &[Self] = &[$(Self::$variant,)*];
@@ -148,7 +148,7 @@ impl From<pipeline::Error> for Problem {
 
         let kind = match &error {
             Error::Empty { .. } | Error::Recording { .. } | Error::NoRecordingInFolder { .. } => {
-                Kind::NotARecording
+                ProblemKind::NotARecording
             }
             Error::UnknownProcessor
             | Error::NoSampleTimes
@@ -158,12 +158,12 @@ impl From<pipeline::Error> for Problem {
             | Error::NothingRan { .. }
             | Error::NoOffCpuSamples { .. }
             | Error::OffCpuWhileGrowing
-            | Error::UnknownEvent { .. } => Kind::DoesNotFit,
-            Error::CutShort { .. } | Error::BrokenOff => Kind::Changed,
-            Error::MemoryLimit { .. } => Kind::MemoryLimit,
-            Error::Cancelled => Kind::Cancelled,
-            Error::Host(_) => Kind::NotFound,
-            _ => Kind::Internal,
+            | Error::UnknownEvent { .. } => ProblemKind::DoesNotFit,
+            Error::CutShort { .. } | Error::BrokenOff => ProblemKind::Changed,
+            Error::MemoryLimit { .. } => ProblemKind::MemoryLimit,
+            Error::Cancelled => ProblemKind::Cancelled,
+            Error::Host(_) => ProblemKind::NotFound,
+            _ => ProblemKind::Internal,
         };
         let mut text = error.to_string();
         let mut cause = std::error::Error::source(&error);
@@ -182,15 +182,15 @@ mod tests {
 
     #[test]
     fn kinds_are_told_by_name_and_status() {
-        let problem = Problem::new(Kind::Busy).detail("16 jobs").hint("wait");
+        let problem = Problem::new(ProblemKind::Busy).detail("16 jobs").hint("wait");
         assert_eq!(
             serde_json::to_string(&problem).unwrap(),
             r#"{"type":"urn:unwind-perf:busy","title":"Too many jobs are waiting","status":503,"detail":"16 jobs","hint":"wait"}"#
         );
-        assert!(problem.is(Kind::Busy) && !problem.is(Kind::NotFound));
-        let mut names: Vec<_> = Kind::ALL.iter().map(|kind| kind.facts().0).collect();
+        assert!(problem.is(ProblemKind::Busy) && !problem.is(ProblemKind::NotFound));
+        let mut names: Vec<_> = ProblemKind::ALL.iter().map(|kind| kind.facts().0).collect();
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), Kind::ALL.len());
+        assert_eq!(names.len(), ProblemKind::ALL.len());
     }
 }

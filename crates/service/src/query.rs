@@ -4,7 +4,7 @@ use options::{CostKind, GroupBy, QueryFilter, Weight};
 use profile::query::engine::{EventChoice, Filter};
 use serde::{Deserialize, Serialize};
 
-use crate::problem::{Kind, Problem};
+use crate::problem::{Problem, ProblemKind};
 
 /// Maximum number of rows in an answer.
 pub(crate) const MOST_ROWS: usize = 10_000;
@@ -21,7 +21,7 @@ const PATTERN_SIZE: usize = 1 << 20;
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Query {
     /// Requested view.
-    pub(crate) view: View,
+    pub(crate) view: QueryView,
     /// Grouping of samples in a table.
     pub(crate) group: GroupBy,
     /// Weight of a sample.
@@ -43,7 +43,7 @@ pub(crate) struct Query {
 /// Requested view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum View {
+pub(crate) enum QueryView {
     /// Table of the costliest functions or groups.
     #[default]
     Top,
@@ -59,7 +59,7 @@ impl Query {
 
     /// Returns the query as text. Queries with the same answer have equal text.
     pub(crate) fn normalized(&self) -> String {
-        let is_tree = self.view == View::Tree;
+        let is_tree = self.view == QueryView::Tree;
         let query = Self {
             view: self.view,
             group: if is_tree { GroupBy::default() } else { self.group },
@@ -80,7 +80,7 @@ impl Query {
     /// # Errors
     /// If a pattern is invalid or too large, or a number is out of range.
     pub(crate) fn check(&self) -> Result<(), Problem> {
-        let bad = |text: &str| Err(Problem::new(Kind::BadRequest).detail(text));
+        let bad = |text: &str| Err(Problem::new(ProblemKind::BadRequest).detail(text));
         if !(0.0..=1.0).contains(&self.min_share) {
             return bad("min_share is a number from 0 to 1");
         }
@@ -92,7 +92,7 @@ impl Query {
 
     /// Returns the events to count.
     pub(crate) fn event(&self) -> EventChoice {
-        let group = if self.view == View::Tree { GroupBy::default() } else { self.group };
+        let group = if self.view == QueryView::Tree { GroupBy::default() } else { self.group };
         EventChoice::of(group, self.filter.event.as_deref())
     }
 
@@ -101,7 +101,7 @@ impl Query {
     /// # Errors
     /// If a pattern is invalid or too large, or there are too many.
     pub(crate) fn compiled_filter(&self) -> Result<Filter, Problem> {
-        let bad = |text: String| Problem::new(Kind::BadRequest).detail(text);
+        let bad = |text: String| Problem::new(ProblemKind::BadRequest).detail(text);
         for texts in self.filter.patterns() {
             if texts.len() > MOST_PATTERNS {
                 return Err(bad(format!("more than {MOST_PATTERNS} patterns")));
@@ -127,7 +127,10 @@ mod tests {
     #[test]
     fn an_empty_question_asks_for_the_top() {
         let query = parsed("{}").unwrap();
-        assert_eq!((query.view, query.group, query.rows()), (View::Top, GroupBy::Function, 10_000));
+        assert_eq!(
+            (query.view, query.group, query.rows()),
+            (QueryView::Top, GroupBy::Function, 10_000)
+        );
         assert_eq!(parsed(r#"{"limit":3}"#).unwrap().rows(), 3);
         assert_eq!(parsed(r#"{"limit":30000}"#).unwrap().rows(), 10_000);
     }

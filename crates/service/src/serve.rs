@@ -12,13 +12,15 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 
-use crate::front::{self, Answers, Door, LISTENERS, Metrics, QUEUE, Secrets, Service, Uploads};
-use crate::http::{Listener, Manners, router, serve_connections};
+use crate::front::{
+    self, Answers, ExternalProtocol, LISTENERS, Metrics, QUEUE, Secrets, Service, Uploads,
+};
+use crate::http::{ConnectionPolicy, Listener, router, serve_connections};
 use crate::jobs::Jobs;
-use crate::live::{LiveInput, Watched};
-use crate::recordings::{Root, Roots};
-use crate::store::{Artefacts, Described};
-use crate::workers::{Slot, WorkerCommand};
+use crate::live::{LiveInput, LiveRecording};
+use crate::recordings::{RecordingRoot, Roots};
+use crate::store::{Artefacts, HeaderCache};
+use crate::workers::{WorkerCommand, WorkerSlot};
 
 /// Signals that end the service.
 const SIGNALS: [fn() -> SignalKind; 3] =
@@ -51,7 +53,7 @@ pub struct ServeOptions {
     /// Folder for results.
     pub store: PathBuf,
     /// Maximum bytes of stored results.
-    pub keep: u64,
+    pub store_bytes: u64,
     /// Folder for untrusted uploads; `None` to accept no uploads.
     pub uploads: Option<PathBuf>,
     /// Maximum duration of a job.
@@ -119,7 +121,7 @@ pub enum ServeError {
     },
     /// The live recording is invalid.
     #[error("{0}")]
-    Watched(String),
+    LiveRecording(String),
     /// A system resource is missing.
     #[error("cannot start")]
     System(#[from] io::Error),
@@ -149,16 +151,16 @@ async fn run(
     let mut options = options;
     if let Some(path) = &mut options.uploads {
         let failed = |source| ServeError::Root { path: path.clone(), source };
-        *path = whole_path(path).map_err(failed)?;
+        *path = absolute_path(path).map_err(failed)?;
     }
     let roots = roots(&options)?;
-    let store = Artefacts::open(&options.store, options.keep)
+    let store = Artefacts::open(&options.store, options.store_bytes)
         .map_err(|source| ServeError::Store { path: options.store.clone(), source })?;
     let (listener, address) = listen(&options).await?;
     let mut secrets = Secrets::new(address.map(|address| address.port()), &options.names)?;
     let addresses = addresses(&options, address, &mut secrets)?;
     let [local, foreign] = options.workers;
-    let watched = options.live.as_ref().map(|input| Arc::new(Watched::new(input)));
+    let watched = options.live.as_ref().map(|input| Arc::new(LiveRecording::new(input)));
     if let Some(watched) = &watched {
         roots.name_live(Err(watched.no_recording()));
     }
@@ -167,15 +169,15 @@ async fn run(
         store,
         answers: Answers::default(),
         jobs: Jobs::new(QUEUE),
-        watcher: Slot::lasting(local.clone()),
+        watcher: WorkerSlot::lasting(local.clone()),
         live: watched.clone(),
-        local: Slot::new(local),
-        foreign: Slot::new(foreign),
+        local: WorkerSlot::new(local),
+        foreign: WorkerSlot::new(foreign),
         host,
         secrets,
         metrics: Metrics::default(),
         uploads: options.uploads.as_deref().map(Uploads::new),
-        described: Described::default(),
+        headers: HeaderCache::default(),
         logs: options.logs,
         deadline: options.deadline,
         questions: Service::questions(),
@@ -184,17 +186,17 @@ async fn run(
         stopping: watch::Sender::new(false),
     });
     let stopping = service.stopping.subscribe();
-    let tell = options.live.as_ref().map(|live| live.tell);
+    let report = options.live.as_ref().map(|live| live.report);
     // Signals are handled before the addresses are published.
-    tokio::spawn(end_by_signal(Arc::clone(&service), SIGNALS.map(|it| signal(it())), tell));
+    tokio::spawn(end_by_signal(Arc::clone(&service), SIGNALS.map(|it| signal(it())), report));
     ready(&addresses);
     let watching = options.live.zip(watched).map(|(input, watched)| {
         let (service, stopper) = (Arc::clone(&service), Arc::clone(&service));
         let watching = front::watch(service, watched, input);
         tokio::spawn(async move { watching.await.inspect_err(|_| stopper.stop()) })
     });
-    let manners = Manners::new(options.proxies);
-    serve_connections(listener, router(Arc::clone(&service)), manners, stopping).await;
+    let policy = ConnectionPolicy::new(options.proxies);
+    serve_connections(listener, router(Arc::clone(&service)), policy, stopping).await;
     let watched = match watching {
         Some(watching) => watching.await.map_err(io::Error::other)?,
         None => Ok(()),
@@ -203,7 +205,7 @@ async fn run(
     if let Listen::Unix(path) = &options.listen {
         remove_socket(path);
     }
-    watched.map_err(|problem| ServeError::Watched(problem.to_string()))
+    watched.map_err(|problem| ServeError::LiveRecording(problem.to_string()))
 }
 
 /// Stops the service at a signal. The first SIGINT during a live recording is meant for its producer, so the stream is
@@ -211,7 +213,7 @@ async fn run(
 async fn end_by_signal(
     service: Arc<Service>,
     mut signals: [io::Result<Signal>; 3],
-    tell: Option<fn(&str)>,
+    report: Option<fn(&str)>,
 ) {
     let [interrupt, two, three] = &mut signals;
     let mut is_told = false;
@@ -221,9 +223,9 @@ async fn end_by_signal(
             () = heard(two) => break,
             () = heard(three) => break,
         }
-        match (tell, &service.live) {
-            (Some(tell), Some(live)) if !is_told && live.is_open() => {
-                tell("reading on to the end of the stream; a second interrupt ends it at once");
+        match (report, &service.live) {
+            (Some(report), Some(live)) if !is_told && live.is_open() => {
+                report("reading on to the end of the stream; a second interrupt ends it at once");
                 is_told = true;
             }
             _ => break,
@@ -243,12 +245,12 @@ fn addresses(
         (_, Some(address)) => format!("http://{address}"),
         (_, None) => String::new(),
     };
-    let mut open = |door: Door, wanted: bool| -> io::Result<Option<String>> {
+    let mut open = |door: ExternalProtocol, wanted: bool| -> io::Result<Option<String>> {
         let path = wanted.then(|| secrets.open(door)).transpose()?;
         Ok(path.map(|path| format!("{url}{path}")))
     };
-    let firefox = open(Door::Firefox, options.firefox)?;
-    let debuginfod = open(Door::Debuginfod, options.debuginfod)?;
+    let firefox = open(ExternalProtocol::Firefox, options.firefox)?;
+    let debuginfod = open(ExternalProtocol::Debuginfod, options.debuginfod)?;
     let page = if options.live.is_some() { "live" } else { "" };
     Ok(Addresses { page: format!("{url}/{page}#token={}", secrets.token()), firefox, debuginfod })
 }
@@ -265,12 +267,12 @@ async fn heard(signal: &mut io::Result<Signal>) {
 
 /// Returns the roots: each named folder, and the folders of named recordings, restricted to those names.
 fn roots(options: &ServeOptions) -> Result<Roots, ServeError> {
-    let mut roots: Vec<Root> = Vec::new();
+    let mut roots: Vec<RecordingRoot> = Vec::new();
     let mut files: Vec<(PathBuf, BTreeSet<PathBuf>)> = Vec::new();
     for path in &options.paths {
         let failed = |source| ServeError::Root { path: path.clone(), source };
         if is_folder(path).map_err(failed)? {
-            roots.push(Root::folder(path, false).map_err(failed)?);
+            roots.push(RecordingRoot::folder(path, false).map_err(failed)?);
             continue;
         }
         let (folder, name) = folder_and_name(path);
@@ -282,17 +284,17 @@ fn roots(options: &ServeOptions) -> Result<Roots, ServeError> {
         }
     }
     for (folder, names) in files {
-        let root = Root::only(&folder, names);
+        let root = RecordingRoot::with_names(&folder, names);
         roots.push(root.map_err(|source| ServeError::Root { path: folder, source })?);
     }
     if let Some(copy) = options.live.as_ref().and_then(|live| live.copy.as_deref()) {
         let (folder, name) = folder_and_name(copy);
-        let root = Root::only(&folder, BTreeSet::from([name]));
+        let root = RecordingRoot::with_names(&folder, BTreeSet::from([name]));
         roots.push(root.map_err(|source| ServeError::Root { path: folder, source })?);
     }
     if let Some(path) = &options.uploads {
         let failed = |source| ServeError::Root { path: path.clone(), source };
-        let uploads = Root::folder(path, true).map_err(failed)?;
+        let uploads = RecordingRoot::folder(path, true).map_err(failed)?;
         if roots.iter().any(|root| root.overlaps(&uploads)) {
             return Err(ServeError::UploadsInside { path: path.clone() });
         }
@@ -312,7 +314,7 @@ fn folder_and_name(path: &Path) -> (PathBuf, PathBuf) {
 
 /// Returns the absolute path without symbolic links, as in the paths of recordings below it.
 #[allow(clippy::disallowed_methods, reason = "reads a path that the operator named")]
-fn whole_path(path: &Path) -> io::Result<PathBuf> {
+fn absolute_path(path: &Path) -> io::Result<PathBuf> {
     std::fs::canonicalize(path)
 }
 

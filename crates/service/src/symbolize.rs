@@ -4,9 +4,9 @@ use options::Demangle;
 use pipeline::BuildId;
 use serde::Deserialize;
 
-use crate::problem::{Kind, Problem};
-use crate::protocol::{AddressSpace, SymbolizeTask, WantedModule};
-use crate::store::KnownFiles;
+use crate::problem::{Problem, ProblemKind};
+use crate::protocol::{AddressSpace, RequestedModule, SymbolizeTask};
+use crate::store::FilePaths;
 
 /// Maximum number of files in a query.
 const MOST_MODULES: usize = 1000;
@@ -19,7 +19,7 @@ pub(crate) const MOST_ADDRESSES: usize = 50_000;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Symbolize {
     /// Files.
-    modules: Vec<Module>,
+    modules: Vec<ModuleQuery>,
     /// Index of the file, and address.
     addresses: Vec<(usize, Address)>,
     /// Address space of the addresses.
@@ -40,7 +40,7 @@ const fn yes() -> bool {
 /// File in a query.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Module {
+struct ModuleQuery {
     build_id: String,
     /// Name in a recording; for the kernel `[kernel.kallsyms]`.
     name: Option<String>,
@@ -75,8 +75,8 @@ impl Symbolize {
     ///
     /// # Errors
     /// If the query is too large or has an invalid value.
-    pub(crate) fn task(&self, known: &KnownFiles) -> Result<SymbolizeTask, Problem> {
-        let bad = |text: String| Problem::new(Kind::BadRequest).detail(text);
+    pub(crate) fn task(&self, file_paths: &FilePaths) -> Result<SymbolizeTask, Problem> {
+        let bad = |text: String| Problem::new(ProblemKind::BadRequest).detail(text);
         if self.modules.len() > MOST_MODULES || self.addresses.len() > MOST_ADDRESSES {
             let text = format!("more than {MOST_MODULES} modules or {MOST_ADDRESSES} addresses");
             return Err(bad(text));
@@ -84,7 +84,7 @@ impl Symbolize {
         let modules = self.modules.iter().map(|module| {
             let id = BuildId::from_hex(&module.build_id);
             let id = id.ok_or_else(|| bad(format!("{} is no build-id", module.build_id)))?;
-            Ok::<_, Problem>(wanted_module(&id.to_string(), module.name.clone(), known))
+            Ok::<_, Problem>(requested_module(&id.to_string(), module.name.clone(), file_paths))
         });
         let addresses = self.addresses.iter().map(|(module, address)| {
             if *module >= self.modules.len() {
@@ -104,8 +104,12 @@ impl Symbolize {
 }
 
 /// Returns the file with a build-id and its known paths.
-pub(crate) fn wanted_module(id: &str, name: Option<String>, known: &KnownFiles) -> WantedModule {
-    WantedModule { build_id: id.to_owned(), name, places: known.places(id) }
+pub(crate) fn requested_module(
+    id: &str,
+    name: Option<String>,
+    file_paths: &FilePaths,
+) -> RequestedModule {
+    RequestedModule { build_id: id.to_owned(), name, paths: file_paths.paths(id) }
 }
 
 #[cfg(test)]
@@ -114,7 +118,7 @@ mod tests {
 
     fn task(text: &str) -> Result<SymbolizeTask, String> {
         let question: Symbolize = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        let task = question.task(&KnownFiles::default());
+        let task = question.task(&FilePaths::default());
         task.map_err(|problem| problem.detail.unwrap_or_default())
     }
 

@@ -71,7 +71,7 @@ pub const MODULES: &[Module] = modules![
     "views/graphs/timeorder.js",
     "views/compare/changes.js",
     "views/compare/comparison.js",
-    "views/graphs/lanes.js",
+    "views/graphs/timeline.js",
     "views/chips.js",
     "views/frame.js",
     "views/page.js",

@@ -6,7 +6,7 @@ use crate::modules::{MODULES, Module, PAGE, STYLE};
 const SERVED: &[Module] = &[
     Module { path: "live/app.js", text: include_str!("live/app.js") },
     Module { path: "live/bar.js", text: include_str!("live/bar.js") },
-    Module { path: "live/moved.js", text: include_str!("live/moved.js") },
+    Module { path: "live/renumber.js", text: include_str!("live/renumber.js") },
     Module { path: "live/start.js", text: include_str!("live/start.js") },
     Module { path: "live/tables.js", text: include_str!("live/tables.js") },
     Module { path: "service/api.js", text: include_str!("service/api.js") },

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { NONE, VERSION } from "../src/data/columns.js";
 import { Model } from "../src/data/model.js";
 import { START, fromFragment, toFragment } from "../src/data/state.js";
-import { from, numbersOf, recorders, renumbered, withNumbers, withoutNumbers } from "../src/live/moved.js";
+import { from, numbersOf, recorders, renumbered, withNumbers, withoutNumbers } from "../src/live/renumber.js";
 import { LiveTables, fromBase64 } from "../src/live/tables.js";
 import { VIEW, foldedStacks } from "./tables.js";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { functionsOfFile, linesOf, nodeAt, sandwich } from "../src/data/tree/around.js";
-import { codeLines, endOf, hex, placesOf } from "../src/data/code.js";
+import { codeLines, endOf, hex, addressesOf } from "../src/data/code.js";
 import { INK, contrast, heatColour, kindColour, leanColour, moduleColour, parse } from "../src/data/colour.js";
 import { NONE, readParts, readTables } from "../src/data/columns.js";
 import { processRows, threadRows } from "../src/data/samples/threads.js";
@@ -112,7 +112,7 @@ test("what is around a function", () => {
   assert.deepEqual([callers.all, callees.all], [7, 7]);
   const lines = linesOf(model, f);
   assert.deepEqual([...lines].sort(), [[10, { own: 0, total: 5 }], [11, { own: 2, total: 2 }], [12, { own: 1, total: 0 }]]);
-  assert.deepEqual(placesOf(model, f), [{ address: 0x1001, n: 2 }, { address: 0x1002, n: 1 }]);
+  assert.deepEqual(addressesOf(model, f), [{ address: 0x1001, n: 2 }, { address: 0x1002, n: 1 }]);
   const block = { module: model.moduleOf()[f], start: 0x0fff, lengths: [1, 2, 3], text: "push %rbp\nmov $1,%eax\nret" };
   const code = codeLines(model, f, block);
   assert.deepEqual(code.lines.map((line) => [hex(line.address), line.text, line.own, line.all]), [["0xfff", "push %rbp", 0, 0], ["0x1000", "mov $1,%eax", 2, 6], ["0x1002", "ret", 1, 1]]);

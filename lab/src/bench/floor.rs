@@ -40,7 +40,7 @@ const WITH_STACK: usize = 1500;
 
 /// Counts of the read data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Found {
+struct ReadCounts {
     bytes: u64,
     samples: u64,
     lines: u64,
@@ -53,16 +53,16 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     let [file] = names.as_slice() else { bail!("one FILE is needed") };
     let file = Path::new(file);
     let found = if only_read { read_through(file) } else { touch(file) };
-    let Found { bytes, samples, lines } = found.with_context(|| file.display().to_string())?;
+    let ReadCounts { bytes, samples, lines } = found.with_context(|| file.display().to_string())?;
     println!("{bytes} bytes, {samples} samples, {lines} lines touched");
     Ok(ExitCode::SUCCESS)
 }
 
 /// Reads the file from start to end.
-fn read_through(file: &Path) -> Result<Found> {
+fn read_through(file: &Path) -> Result<ReadCounts> {
     let mut input = File::open(file)?;
     let mut buffer = vec![0; READ];
-    let mut found = Found::default();
+    let mut found = ReadCounts::default();
     loop {
         match input.read(&mut buffer)? {
             0 => return Ok(found),
@@ -72,7 +72,7 @@ fn read_through(file: &Path) -> Result<Found> {
 }
 
 /// Reads the records, and touches the samples.
-fn touch(file: &Path) -> Result<Found> {
+fn touch(file: &Path) -> Result<ReadCounts> {
     let mut input = File::open(file)?;
     let mut header = [0; FILE_HEADER];
     input.read_exact(&mut header)?;
@@ -83,7 +83,7 @@ fn touch(file: &Path) -> Result<Found> {
 
     let mut buffer = vec![0; WINDOW + LONGEST];
     let (mut kept, mut sum) = (0, 0_u64);
-    let mut found = Found::default();
+    let mut found = ReadCounts::default();
     while left > 0 {
         let wanted = WINDOW.min(usize::try_from(left)?);
         let space = buffer.get_mut(kept..kept + wanted).context("space")?;
@@ -101,7 +101,7 @@ fn touch(file: &Path) -> Result<Found> {
 }
 
 /// Processes the complete records in `bytes`; returns their size.
-fn records(bytes: &[u8], found: &mut Found, sum: &mut u64) -> Result<usize> {
+fn records(bytes: &[u8], found: &mut ReadCounts, sum: &mut u64) -> Result<usize> {
     let mut at = 0;
     while let Some(header) = bytes.get(at..at + RECORD_HEADER) {
         let size = usize::from(u16::from_le_bytes([header[6], header[7]]));
@@ -162,9 +162,9 @@ mod tests {
         bytes.extend([9, 0, 0, 0, 0, 0, 16, 0]);
         bytes.extend(7_u64.to_le_bytes());
         bytes.extend([9, 0, 0, 0, 0, 0, 16, 0]);
-        let (mut found, mut sum) = (Found::default(), 0);
+        let (mut found, mut sum) = (ReadCounts::default(), 0);
         assert_eq!(records(&bytes, &mut found, &mut sum).unwrap(), 16);
-        assert_eq!(found, Found { bytes: 0, samples: 1, lines: 1 });
+        assert_eq!(found, ReadCounts { bytes: 0, samples: 1, lines: 1 });
         assert!(records(&[0; 8], &mut found, &mut sum).is_err());
     }
 }

@@ -40,11 +40,11 @@ struct Measured {
     checked: Vec<String>,
     /// Times of the stages of one of our runs, from `--timings`.
     stages: String,
-    rows: Vec<Row>,
+    rows: Vec<ToolRuns>,
 }
 
 /// Runs of one tool.
-struct Row {
+struct ToolRuns {
     /// True if it only states the cost of the input.
     is_unit: bool,
     tool: String,
@@ -139,7 +139,7 @@ fn measure_all(
     };
     let row = |tool: &Tool| {
         let (name, peer) = (tool.name.clone(), tool.peer.clone());
-        Row { is_unit: tool.is_unit, tool: name, peer, usages: Vec::new(), note: None }
+        ToolRuns { is_unit: tool.is_unit, tool: name, peer, usages: Vec::new(), note: None }
     };
     result.rows = tools.iter().map(row).collect();
     std::io::copy(&mut std::fs::File::open(file)?, &mut std::io::sink())?;
@@ -163,7 +163,7 @@ fn measure_all(
 /// Runs longer than this are repeated fewer times.
 const LONG: Duration = Duration::from_secs(15);
 
-fn time(tool: &Tool, file: &Path, plan: &Plan, row: &mut Row) {
+fn time(tool: &Tool, file: &Path, plan: &Plan, row: &mut ToolRuns) {
     let mut command = tool.command(file);
     command::announce(&command);
     match measure::measure(&mut command, tool.good, plan.limit) {

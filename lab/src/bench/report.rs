@@ -9,7 +9,7 @@ use xtask::machine::cpu_model;
 
 use super::measure::{Usage, median};
 use super::page::{self, Part};
-use super::{Measured, Row};
+use super::{Measured, ToolRuns};
 
 /// Name of the page's part with the tables.
 const MEASURED: &str = "measured";
@@ -69,13 +69,13 @@ struct Middle {
 }
 
 impl Middle {
-    fn of(row: &Row) -> Option<Self> {
+    fn of(row: &ToolRuns) -> Option<Self> {
         let middle = |value: fn(&Usage) -> Duration| median(row.usages.iter().map(value).collect());
         Some(Self { wall: middle(|usage| usage.wall)?, cpu: middle(|usage| usage.cpu)? })
     }
 }
 
-fn row(row: &Row, ours: Option<Middle>) -> String {
+fn row(row: &ToolRuns, ours: Option<Middle>) -> String {
     let Some(Middle { wall, cpu }) = Middle::of(row) else {
         let note = row.note.as_deref().unwrap_or("not run");
         return format!("| {} | {note} | | | |\n", row.tool);
@@ -146,7 +146,7 @@ mod tests {
             peak_rss: 5 << 20,
             peak_anon: 2 << 20,
         };
-        let measured = Row {
+        let measured = ToolRuns {
             is_unit: false,
             tool: "x".into(),
             peer: None,
@@ -159,7 +159,7 @@ mod tests {
         };
         let line = row(&measured, middle(400));
         assert_eq!(line, "| x | 0.200 (0.100–0.400) | 0.030 | 0.50 | 5 (2) |\n");
-        let none = Row {
+        let none = ToolRuns {
             is_unit: false,
             tool: "y".into(),
             peer: None,

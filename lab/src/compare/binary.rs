@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use object::{Object as _, ObjectSection as _, ObjectSegment as _};
 
 use super::jump::{Jump, jump, relative};
-use super::tables::{Named, Slot, described, named, number, slots};
+use super::tables::{NamedSymbol, Slot, described, named, number, slots};
 
 /// An opened file. All addresses are as stated in the file.
 pub(super) struct Binary {
@@ -18,7 +18,7 @@ pub(super) struct Binary {
     /// Functions by call frame information, sorted.
     described: Vec<Range<u64>>,
     /// Functions by symbol, sorted by start.
-    named: Vec<Named>,
+    named: Vec<NamedSymbol>,
     plt: Vec<Range<u64>>,
     /// Values that the loader writes into slots of the global offset table.
     slots: BTreeMap<u64, Slot>,
@@ -144,7 +144,7 @@ impl Binary {
             };
             return match slot.and_then(|slot| Some((slot, self.slots.get(&slot)?))) {
                 Some((_, Slot::Own(target))) => Call::Direct(*target),
-                Some((slot, Slot::Named(_))) => Call::Slot(slot),
+                Some((slot, Slot::NamedSymbol(_))) => Call::Slot(slot),
                 None => Call::Indirect,
             };
         }
@@ -183,7 +183,7 @@ impl Binary {
         self.symbols_at(address).map(|symbol| symbol.name.as_str())
     }
 
-    fn symbols_at(&self, address: u64) -> impl Iterator<Item = &Named> {
+    fn symbols_at(&self, address: u64) -> impl Iterator<Item = &NamedSymbol> {
         const NEIGHBOURS: usize = 16;
         let after = self.named.partition_point(|symbol| symbol.range.start <= address);
         let near = &self.named[after.saturating_sub(NEIGHBOURS)..after];
@@ -215,7 +215,7 @@ impl Binary {
             }
         };
         match self.slots.get(&in_stub().unwrap_or(stub_or_slot))? {
-            Slot::Named(name) => Some(name),
+            Slot::NamedSymbol(name) => Some(name),
             Slot::Own(_) => None,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::words::{Word, Words};
+use crate::strings::{StringId, StringTable};
 
 /// Marks an address that the tool did not state; never a real address.
 pub(super) const UNSTATED: u64 = u64::MAX;
@@ -15,17 +15,17 @@ pub(super) struct Frame {
     /// module mapped; each may be [`UNSTATED`].
     pub(super) stated: [u64; 4],
     /// Path of the module.
-    pub(super) module: Word,
+    pub(super) module: StringId,
     /// Name of the function, without its offset.
-    pub(super) symbol: Word,
+    pub(super) symbol: StringId,
     /// Found-by (ours only).
-    pub(super) found_by: Word,
+    pub(super) found_by: StringId,
 }
 
 impl Frame {
     /// Returns true if both state the same location. A difference of one is the convention for callers (return address,
     /// or one before it), not a finding. Tools without a common number are compared by the offset in the page.
-    pub(super) fn same_place(&self, other: &Self) -> bool {
+    pub(super) fn same_location(&self, other: &Self) -> bool {
         let reported = |number: u64| number != UNSTATED;
         let near = |a: u64, b: u64| a.abs_diff(b) <= 1;
         let pairs =
@@ -55,7 +55,7 @@ pub(super) struct Sample {
     /// Processor, or `u32::MAX`.
     pub(super) cpu: u32,
     /// Name of the event.
-    pub(super) event: Word,
+    pub(super) event: StringId,
     /// First user frame in [`Chains::frames`].
     pub(super) first: u32,
     /// Number of user frames.
@@ -63,7 +63,7 @@ pub(super) struct Sample {
     /// Number of kernel frames.
     pub(super) n_kernel: u32,
     /// End reason of the chain (ours only).
-    pub(super) end: Word,
+    pub(super) end: StringId,
 }
 
 /// The output of one tool.
@@ -76,7 +76,7 @@ pub(super) struct Chains {
     /// Number of omitted frames at the outer end that represent "no address".
     pub(super) null_tails: u64,
     /// Build-ids of modules (ours only).
-    pub(super) build_ids: BTreeMap<Word, Word>,
+    pub(super) build_ids: BTreeMap<StringId, StringId>,
 }
 
 impl Chains {
@@ -117,7 +117,7 @@ impl Chains {
     }
 
     /// Sorts samples by (time, thread, event, processor); equal ones keep their order.
-    pub(super) fn sort(&mut self, words: &Words) {
+    pub(super) fn sort(&mut self, words: &StringTable) {
         self.close();
         self.samples.sort_by(|a, b| {
             let key = |sample: &Sample| (sample.time, sample.tid);
@@ -145,21 +145,21 @@ mod tests {
     #[test]
     fn one_stated_number_in_common_is_enough() {
         let ours = frame([0x7f10_0000_1234, 0x234, 0x1234]);
-        assert!(ours.same_place(&frame([UNSTATED, 0x234, UNSTATED])));
-        assert!(ours.same_place(&frame([UNSTATED, 0x235, UNSTATED])));
-        assert!(ours.same_place(&frame([UNSTATED, 0x1234, UNSTATED])));
-        assert!(!ours.same_place(&frame([UNSTATED, 0x236, UNSTATED])));
-        assert!(!ours.same_place(&frame([0x7f10_0000_2234, UNSTATED, UNSTATED])));
+        assert!(ours.same_location(&frame([UNSTATED, 0x234, UNSTATED])));
+        assert!(ours.same_location(&frame([UNSTATED, 0x235, UNSTATED])));
+        assert!(ours.same_location(&frame([UNSTATED, 0x1234, UNSTATED])));
+        assert!(!ours.same_location(&frame([UNSTATED, 0x236, UNSTATED])));
+        assert!(!ours.same_location(&frame([0x7f10_0000_2234, UNSTATED, UNSTATED])));
     }
 
     #[test]
     fn without_a_common_space_the_page_offset_decides() {
         let offset = frame([UNSTATED, 0x1234, UNSTATED]);
-        assert!(offset.same_place(&frame([0x7f10_0005_6234, UNSTATED, UNSTATED])));
+        assert!(offset.same_location(&frame([0x7f10_0005_6234, UNSTATED, UNSTATED])));
         let elsewhere =
             Frame { stated: [UNSTATED, UNSTATED, UNSTATED, 0x7f66_0005_6234], ..offset };
-        assert!(frame([0x7f10_0005_6234, 0x1234, UNSTATED]).same_place(&elsewhere));
-        assert!(!offset.same_place(&frame([0x7f10_0005_6237, UNSTATED, UNSTATED])));
+        assert!(frame([0x7f10_0005_6234, 0x1234, UNSTATED]).same_location(&elsewhere));
+        assert!(!offset.same_location(&frame([0x7f10_0005_6237, UNSTATED, UNSTATED])));
     }
 
     #[test]

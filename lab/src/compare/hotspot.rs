@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Read};
 use anyhow::{Context, Result, bail};
 
 use super::chain::{Chains, Frame, Sample, UNSTATED};
-use crate::words::{Word, Words};
+use crate::strings::{StringId, StringTable};
 
 /// A location: its address, and its parent location (that of the function, or the one it was inlined into).
 #[derive(Clone, Copy)]
@@ -19,15 +19,15 @@ struct Location {
 /// Definitions of the stream so far.
 #[derive(Default)]
 struct Tables {
-    strings: Vec<Option<Word>>,
+    strings: Vec<Option<StringId>>,
     locations: Vec<Option<Location>>,
     /// By function location: name, module, and true if in the kernel.
-    symbols: Vec<Option<(Word, Word, bool)>>,
-    events: Vec<(i32, Word)>,
+    symbols: Vec<Option<(StringId, StringId, bool)>>,
+    events: Vec<(i32, StringId)>,
 }
 
 /// Reads all samples.
-pub(super) fn read(mut input: impl Read, words: &mut Words) -> Result<Chains> {
+pub(super) fn read(mut input: impl Read, words: &mut StringTable) -> Result<Chains> {
     let mut start = [0; 16];
     input.read_exact(&mut start).context("the stream's head")?;
     if !start.starts_with(b"QPERFSTREAM\0") {
@@ -56,7 +56,7 @@ fn message(
     fields: &mut Fields<'_>,
     tables: &mut Tables,
     chains: &mut Chains,
-    words: &mut Words,
+    words: &mut StringTable,
 ) -> Result<()> {
     match fields.u8()? {
         3 => {
@@ -113,7 +113,7 @@ fn sample(fields: &mut Fields<'_>, tables: &Tables, chains: &mut Chains) -> Resu
 }
 
 impl Tables {
-    fn string(&self, id: i32) -> Word {
+    fn string(&self, id: i32) -> StringId {
         usize::try_from(id).ok().and_then(|id| self.strings.get(id).copied().flatten()).unwrap_or(0)
     }
 
@@ -255,7 +255,7 @@ mod tests {
             sample,
         ]
         .concat();
-        let mut words = Words::new();
+        let mut words = StringTable::new();
         let chains = read(stream.as_slice(), &mut words).unwrap();
         let sample = chains.samples[0];
         assert_eq!((sample.time, sample.tid, sample.cpu, sample.n_user), (3, 2, 4, 1));

@@ -25,7 +25,7 @@ use xtask::args::Args;
 use xtask::command;
 
 use crate::compared;
-use crate::words::Words;
+use crate::strings::StringTable;
 use chain::Chains;
 use oracle::{Evidence, Oracle};
 use report::Sides;
@@ -61,7 +61,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     let [name] = names.as_slice() else { bail!("one recording, or one case of testdata/cases") };
     let input = input(name, sysroot)?;
 
-    let mut words = Words::new();
+    let mut words = StringTable::new();
     let mut left = chains(&base, &input, ours, &mut words)?;
     let mut right = chains(&peer, &input, None, &mut words)?;
     left.sort(&words);
@@ -95,7 +95,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
 pub(crate) fn count(tool: &str, file: &Path, ours: Option<&Path>) -> Result<(usize, usize)> {
     let input = Input { file: file.to_owned(), sysroot: None, tail_calls: true };
     let ours = ours.map(|path| path.display().to_string());
-    let chains = chains(tool, &input, ours, &mut Words::new())?;
+    let chains = chains(tool, &input, ours, &mut StringTable::new())?;
     Ok((chains.samples.len(), chains.frames.len()))
 }
 
@@ -116,7 +116,12 @@ fn input(name: &str, sysroot: Option<PathBuf>) -> Result<Input> {
     Ok(Input { file, sysroot, tail_calls: false })
 }
 
-fn chains(tool: &str, input: &Input, ours: Option<String>, words: &mut Words) -> Result<Chains> {
+fn chains(
+    tool: &str,
+    input: &Input,
+    ours: Option<String>,
+    words: &mut StringTable,
+) -> Result<Chains> {
     match tool {
         "ours" => {
             let program = command::ours(ours)?;

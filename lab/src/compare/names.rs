@@ -7,11 +7,11 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result};
 use xtask::command;
 
-use crate::words::{Word, Words};
+use crate::strings::{StringId, StringTable};
 
 /// Returns the comparable form of every string, by index, and adds the forms to the strings. Mangled names go through
 /// `c++filt`.
-pub(super) fn comparable(words: &mut Words) -> Result<Vec<Word>> {
+pub(super) fn comparable(words: &mut StringTable) -> Result<Vec<StringId>> {
     let mut names: Vec<String> = words.texts().iter().map(|text| text.to_string()).collect();
     let mangled = |name: &str| name.starts_with("_Z") || name.starts_with("_R");
     let list: Vec<&str> = names.iter().map(String::as_str).filter(|name| mangled(name)).collect();

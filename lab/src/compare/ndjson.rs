@@ -7,10 +7,10 @@ use anyhow::{Context, Result};
 
 use super::chain::{Chains, Frame, Sample, UNSTATED};
 use crate::json::Json;
-use crate::words::{Word, Words};
+use crate::strings::{StringId, StringTable};
 
 /// Reads all samples. Skips inlined frames: the comparison is about physical frames.
-pub(super) fn read(mut input: impl BufRead, words: &mut Words) -> Result<Chains> {
+pub(super) fn read(mut input: impl BufRead, words: &mut StringTable) -> Result<Chains> {
     let mut chains = Chains::default();
     let mut line = String::new();
     let mut frames = Vec::new();
@@ -35,11 +35,11 @@ pub(super) fn read(mut input: impl BufRead, words: &mut Words) -> Result<Chains>
     Ok(chains)
 }
 
-type BuildIds = BTreeMap<Word, Word>;
+type BuildIds = BTreeMap<StringId, StringId>;
 
 fn sample(
     line: &str,
-    words: &mut Words,
+    words: &mut StringTable,
     frames: &mut Vec<(Frame, bool)>,
     build_ids: &mut BuildIds,
 ) -> Result<Sample> {
@@ -70,7 +70,7 @@ fn sample(
 
 fn frame(
     json: &mut Json<'_>,
-    words: &mut Words,
+    words: &mut StringTable,
     frames: &mut Vec<(Frame, bool)>,
     build_ids: &mut BuildIds,
 ) -> Result<()> {
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn a_line_of_the_contract() {
         let line = r#"{"time_ns":5,"pid":1,"tid":2,"comm":"ab","cpu":3,"event":"cycles","period":9,"end":"root","frames":[{"addr":"0xffffffff81000000","kernel":true},{"addr":"0x5010","module":"/a","svma":"0x1010","offset":"0x10","function":"f","inlined":true,"found_by":"sampled","kernel":false},{"addr":"0x5010","module":"/a","svma":"0x1010","offset":"0x10","function":"g","function_offset":4,"inlined":false,"found_by":"sampled","kernel":false}]}"#;
-        let mut words = Words::new();
+        let mut words = StringTable::new();
         let chains = read(line.as_bytes(), &mut words).unwrap();
         let sample = chains.samples[0];
         assert_eq!(

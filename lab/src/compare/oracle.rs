@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::binary::{Answer, Binary, Call};
 use super::chain::{Frame, UNSTATED};
-use crate::words::{Word, Words};
+use crate::strings::{StringId, StringTable};
 
 /// Functions of Go's runtime that are on stacks without having been called. Goroutines are made to return to the first.
 /// If C calls back, the second replaces the call that left the goroutine's stack.
@@ -53,11 +53,11 @@ impl Ruling {
 
 /// Evidence for the oracle.
 pub(super) struct Evidence<'a> {
-    pub(super) words: &'a Words,
+    pub(super) words: &'a StringTable,
     /// Root of the recorded files; `None` means their recorded paths.
     pub(super) sysroot: Option<&'a Path>,
     /// Recorded build-ids of modules. A file with another build-id proves nothing.
-    pub(super) build_ids: &'a BTreeMap<Word, Word>,
+    pub(super) build_ids: &'a BTreeMap<StringId, StringId>,
     /// Ranges that were ever mapped executable without a file, if known.
     pub(super) anonymous_code: Option<&'a [Range<u64>]>,
 }
@@ -65,16 +65,16 @@ pub(super) struct Evidence<'a> {
 /// Opens binaries and caches answers.
 pub(super) struct Oracle<'a> {
     evidence: Evidence<'a>,
-    binaries: BTreeMap<Word, Option<Binary>>,
-    answers: BTreeMap<[Place; 2], Answer>,
+    binaries: BTreeMap<StringId, Option<Binary>>,
+    answers: BTreeMap<[FileLocation; 2], Answer>,
 }
 
 /// A location in a file: the module, and the address that its file states.
-type Place = (Word, u64);
+type FileLocation = (StringId, u64);
 
 /// Kind of a frame's location.
-enum Where {
-    Code(Place),
+enum LocationKind {
+    Code(FileLocation),
     /// Not in code, so it cannot be the place of a call.
     NotCode,
     Unknown,
@@ -122,8 +122,8 @@ impl<'a> Oracle<'a> {
             return Answer::Open;
         }
         let (callee, caller) = match (self.place(callee, known), self.place(caller, known)) {
-            (_, Where::NotCode) => return Answer::No,
-            (Where::Code(callee), Where::Code(caller)) => (callee, caller),
+            (_, LocationKind::NotCode) => return Answer::No,
+            (LocationKind::Code(callee), LocationKind::Code(caller)) => (callee, caller),
             _ => return Answer::Open,
         };
         if let Some(&answer) = self.answers.get(&[callee, caller]) {
@@ -136,17 +136,17 @@ impl<'a> Oracle<'a> {
 
     /// Returns the location of a frame in its file. If a tool states only the address in the process, frames of the
     /// same chain that state both are used to convert it.
-    fn place(&mut self, frame: &Frame, known: &[Frame]) -> Where {
+    fn place(&mut self, frame: &Frame, known: &[Frame]) -> LocationKind {
         let words = self.evidence.words;
         let [address, offset, ..] = frame.stated;
-        let name = |word: Word| words.text(word).rsplit('/').next().unwrap_or_default();
+        let name = |word: StringId| words.text(word).rsplit('/').next().unwrap_or_default();
         match words.text(frame.module) {
-            "" => return Where::NotCode,
+            "" => return LocationKind::NotCode,
             "//anon" | "[stack]" | "[heap]" => {
                 let number = if address == UNSTATED { offset } else { address };
                 let holds = |all: &[Range<u64>]| all.iter().any(|range| range.contains(&number));
                 let code = self.evidence.anonymous_code.is_none_or(holds);
-                return if code { Where::Unknown } else { Where::NotCode };
+                return if code { LocationKind::Unknown } else { LocationKind::NotCode };
             }
             _ => {}
         }
@@ -160,20 +160,22 @@ impl<'a> Oracle<'a> {
             _ => offset,
         };
         match self.binary(frame.module) {
-            Some(binary) if offset != UNSTATED => binary
-                .address(offset)
-                .map_or(Where::NotCode, |address| Where::Code((frame.module, address))),
-            _ => Where::Unknown,
+            Some(binary) if offset != UNSTATED => {
+                binary.address(offset).map_or(LocationKind::NotCode, |address| {
+                    LocationKind::Code((frame.module, address))
+                })
+            }
+            _ => LocationKind::Unknown,
         }
     }
 
-    fn binary(&mut self, module: Word) -> Option<&Binary> {
+    fn binary(&mut self, module: StringId) -> Option<&Binary> {
         let Self { evidence, binaries, .. } = self;
         binaries.entry(module).or_insert_with(|| evidence.open(module)).as_ref()
     }
 
     /// Judges a call. `callee` and `caller` are looked-up addresses; the caller's is one before its return address.
-    fn judge(&mut self, callee: Place, caller: Place) -> Answer {
+    fn judge(&mut self, callee: FileLocation, caller: FileLocation) -> Answer {
         let near = |binary: &Binary, address: u64| {
             (0..2).any(|further| binary.is_signal_trampoline(address.wrapping_add(further)))
         };
@@ -193,7 +195,7 @@ impl<'a> Oracle<'a> {
     }
 
     /// Returns whether a call of the function or stub at `target` leads to the callee's function.
-    fn leads(&mut self, target: Place, callee: Place) -> Answer {
+    fn leads(&mut self, target: FileLocation, callee: FileLocation) -> Answer {
         let Some(binary) = self.binary(target.0) else { return Answer::Open };
         let bounds = if target.0 == callee.0 { binary.bounds(callee.1) } else { Vec::new() };
         let mut stubs = Vec::new();
@@ -212,7 +214,7 @@ impl<'a> Oracle<'a> {
 
     /// Returns whether a PLT stub or a slot of the global offset table leads to the callee. It leads to the function of
     /// its name, to the targets of that function's jumps, or first to the loader, which looks up the name.
-    fn imported(&mut self, stub: Place, callee: Place) -> Answer {
+    fn imported(&mut self, stub: FileLocation, callee: FileLocation) -> Answer {
         let module = self.evidence.words.text(callee.0);
         let loader = module.rsplit('/').next().is_some_and(|name| name.starts_with("ld-"));
         let Some(binary) = self.binary(stub.0) else { return Answer::Open };
@@ -233,7 +235,7 @@ impl<'a> Oracle<'a> {
 
 impl Evidence<'_> {
     /// Opens the file of a module if it is the recorded one: at its path, or in perf's build-id cache.
-    fn open(&self, module: Word) -> Option<Binary> {
+    fn open(&self, module: StringId) -> Option<Binary> {
         let path = Path::new(self.words.text(module));
         let inside = path.strip_prefix("/").ok()?;
         let first = self.sysroot.map_or_else(|| path.to_owned(), |root| root.join(inside));

@@ -8,10 +8,10 @@ use std::io::BufRead;
 use anyhow::{Context, Result};
 
 use super::chain::{Chains, Frame, Sample, UNSTATED};
-use crate::words::Words;
+use crate::strings::StringTable;
 
 /// Reads all samples.
-pub(super) fn read(mut input: impl BufRead, words: &mut Words) -> Result<Chains> {
+pub(super) fn read(mut input: impl BufRead, words: &mut StringTable) -> Result<Chains> {
     let mut chains = Chains::default();
     let mut bytes = Vec::new();
     loop {
@@ -42,10 +42,10 @@ pub(super) fn read(mut input: impl BufRead, words: &mut Words) -> Result<Chains>
 }
 
 /// Parses `comm  pid/tid [cpu] time:  period event: rest`; the comm may hold anything.
-fn header<'a>(line: &'a str, words: &mut Words) -> Option<(Sample, &'a str)> {
+fn header<'a>(line: &'a str, words: &mut StringTable) -> Option<(Sample, &'a str)> {
     let mut from = 0;
     while let Some(slash) = line.get(from..)?.find('/').map(|at| from + at) {
-        if let Some(found) = behind_comm(line, slash, words) {
+        if let Some(found) = after_comm(line, slash, words) {
             return Some(found);
         }
         from = slash + 1;
@@ -53,7 +53,11 @@ fn header<'a>(line: &'a str, words: &mut Words) -> Option<(Sample, &'a str)> {
     None
 }
 
-fn behind_comm<'a>(line: &'a str, slash: usize, words: &mut Words) -> Option<(Sample, &'a str)> {
+fn after_comm<'a>(
+    line: &'a str,
+    slash: usize,
+    words: &mut StringTable,
+) -> Option<(Sample, &'a str)> {
     let pid = line.get(..slash)?.rsplit(' ').next()?;
     pid.trim_start_matches('-').parse::<u32>().ok()?;
     let (tid, rest) = line.get(slash + 1..)?.split_once(' ')?;
@@ -88,7 +92,7 @@ fn behind_comm<'a>(line: &'a str, slash: usize, words: &mut Words) -> Option<(Sa
 }
 
 /// Parses `addr symbol+0xoffset (module)` or `addr [unknown] (module)`.
-fn frame(line: &str, words: &mut Words) -> Option<(Frame, bool)> {
+fn frame(line: &str, words: &mut StringTable) -> Option<(Frame, bool)> {
     let line = line.trim();
     let (address, rest) = line.split_once(' ')?;
     let address = u64::from_str_radix(address, 16).ok()?;
@@ -134,7 +138,7 @@ swapper     0/0     [000]  1804.5:          1 cpu-clock: \n";
 
     #[test]
     fn a_chain_with_odd_names() {
-        let mut words = Words::new();
+        let mut words = StringTable::new();
         let text = TEXT.lines().take(5).collect::<Vec<_>>().join("\n");
         let chains = read(text.as_bytes(), &mut words).unwrap();
         assert_eq!(chains.samples.len(), 1);
@@ -151,7 +155,7 @@ swapper     0/0     [000]  1804.5:          1 cpu-clock: \n";
 
     #[test]
     fn a_sample_without_a_chain_and_kernel_frames() {
-        let mut words = Words::new();
+        let mut words = StringTable::new();
         let text = "ab 1/1 2.000000001: 5 cycles:  401000 main+0x4 (/a)\n\
                     ab 1/1 3.000000001: 5 cycles: \n\
                     \tffffffff81000000 read+0x1 ([kernel.kallsyms])\n\
@@ -164,7 +168,7 @@ swapper     0/0     [000]  1804.5:          1 cpu-clock: \n";
 
     #[test]
     fn times_without_nanoseconds_are_refused() {
-        let error = read(TEXT.as_bytes(), &mut Words::new()).err().unwrap().to_string();
+        let error = read(TEXT.as_bytes(), &mut StringTable::new()).err().unwrap().to_string();
         assert!(error.starts_with("neither a sample nor a frame: swapper"), "{error}");
     }
 }

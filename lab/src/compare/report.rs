@@ -3,13 +3,13 @@
 use super::chain::{Chains, Sample};
 use super::oracle::Ruling;
 use super::verdict::{Group, Tally, Verdict};
-use crate::words::{Word, Words};
+use crate::strings::{StringId, StringTable};
 
 /// Both sides with their names.
 pub(super) struct Sides<'a> {
     pub(super) names: [&'a str; 2],
     pub(super) chains: [&'a Chains; 2],
-    pub(super) words: &'a Words,
+    pub(super) words: &'a StringTable,
 }
 
 impl Sides<'_> {
@@ -114,7 +114,7 @@ impl Sides<'_> {
             let (ours, theirs) = (self.chains[0].user(one), self.chains[1].user(other));
             for depth in 0..ours.len().max(theirs.len()) {
                 let (a, b) = (ours.get(depth), theirs.get(depth));
-                let same = matches!((a, b), (Some(a), Some(b)) if a.same_place(b));
+                let same = matches!((a, b), (Some(a), Some(b)) if a.same_location(b));
                 let show = |frame: Option<&super::chain::Frame>| {
                     frame.map_or_else(String::new, |frame| {
                         let module =
@@ -131,7 +131,7 @@ impl Sides<'_> {
         }
     }
 
-    fn text(&self, word: Word) -> &str {
+    fn text(&self, word: StringId) -> &str {
         match self.words.text(word) {
             "" => "-",
             text => text,

@@ -10,7 +10,7 @@ use super::oracle::{Evidence, Oracle, Ruling};
 use super::verdict::{self, Naming};
 use super::{Input, MAX_FRAMES, NO_TAIL_CALLS, anonymous_code, chains, names, ndjson, read_chains};
 use crate::compared;
-use crate::words::Words;
+use crate::strings::StringTable;
 
 /// The outermost functions of programs and threads, with perf's names.
 const OUTERMOST: [&str; 10] = [
@@ -42,7 +42,7 @@ pub(crate) struct Chain {
 
 /// Runs both on a recording. Frames completed from other samples are left out.
 pub(crate) fn roots(recording: &Path, ours: &Path) -> Result<Roots> {
-    let mut words = Words::new();
+    let mut words = StringTable::new();
     let input = Input { file: recording.to_owned(), sysroot: None, tail_calls: false };
     let mut command = Command::new(ours);
     command.args(["--format", "ndjson", "--no-inline", "--quiet", "--no-join"]);
@@ -69,7 +69,7 @@ pub(crate) fn roots(recording: &Path, ours: &Path) -> Result<Roots> {
 }
 
 /// Compares our user stacks with those of perf.
-fn beside(ours: &Chains, perf: &Chains, words: &Words) -> Vec<Chain> {
+fn beside(ours: &Chains, perf: &Chains, words: &StringTable) -> Vec<Chain> {
     let mut others = perf.samples.iter().peekable();
     let mut found = Vec::new();
     for sample in &ours.samples {
@@ -82,7 +82,7 @@ fn beside(ours: &Chains, perf: &Chains, words: &Words) -> Vec<Chain> {
         let end = words.text(sample.end).to_owned();
         let root = end.starts_with("root").then(|| ours.user(sample).last()).flatten();
         let outermost = other.and_then(|other| perf.user(other).last());
-        let same = |frame: &Frame| root.is_some_and(|root| root.same_place(frame));
+        let same = |frame: &Frame| root.is_some_and(|root| root.same_location(frame));
         let named = |frame: &Frame| OUTERMOST.contains(&words.text(frame.symbol));
         found.push(Chain { end, perf: outermost.is_some_and(|frame| same(frame) || named(frame)) });
     }

@@ -11,7 +11,7 @@ use object::{
 };
 
 /// A function by its symbol.
-pub(super) struct Named {
+pub(super) struct NamedSymbol {
     pub(super) range: Range<u64>,
     pub(super) name: String,
     /// True if resolved at run time: the function that runs has another name.
@@ -21,7 +21,7 @@ pub(super) struct Named {
 /// Value that the loader writes into a slot of the global offset table.
 pub(super) enum Slot {
     /// Address of the function of that name.
-    Named(String),
+    NamedSymbol(String),
     /// Address in this file.
     Own(u64),
 }
@@ -48,7 +48,7 @@ pub(super) fn slots(file: &object::File<'_>) -> BTreeMap<u64, Slot> {
             _ => None,
         };
         if let Some(Ok(name)) = symbol.map(|symbol| symbol.name()) {
-            slots.insert(at, Slot::Named(name.to_owned()));
+            slots.insert(at, Slot::NamedSymbol(name.to_owned()));
         }
     }
     slots
@@ -88,8 +88,8 @@ pub(super) fn described(file: &object::File<'_>) -> Vec<Range<u64>> {
 }
 
 /// Returns functions by symbol, sorted by start.
-pub(super) fn named(file: &object::File<'_>) -> Vec<Named> {
-    let mut named: Vec<Named> = file
+pub(super) fn named(file: &object::File<'_>) -> Vec<NamedSymbol> {
+    let mut named: Vec<NamedSymbol> = file
         .symbols()
         .chain(file.dynamic_symbols())
         .filter(|symbol| !symbol.is_undefined() && symbol.size() > 0)
@@ -101,7 +101,7 @@ pub(super) fn named(file: &object::File<'_>) -> Vec<Named> {
             let code = indirect || symbol.kind() == SymbolKind::Text;
             let range = symbol.address()..symbol.address().checked_add(symbol.size())?;
             let name = symbol.name().ok().filter(|_| code)?.to_owned();
-            Some(Named { range, name, indirect })
+            Some(NamedSymbol { range, name, indirect })
         })
         .collect();
     named.sort_by(|a, b| {

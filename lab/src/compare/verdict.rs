@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::chain::{Chains, Frame, Sample};
 use super::names;
 use super::oracle::{Oracle, Ruling};
-use crate::words::{Word, Words};
+use crate::strings::{StringId, StringTable};
 
 /// Relation of our chain to the peer's; user frames only.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -47,9 +47,9 @@ pub(super) struct Group {
     /// Proof from the binaries.
     pub(super) ruling: Ruling,
     /// Module of our first differing frame; of our last one if ours is shorter.
-    pub(super) module: Word,
+    pub(super) module: StringId,
     /// Found-by of that frame, or end reason of our chain.
-    pub(super) reason: Word,
+    pub(super) reason: StringId,
 }
 
 /// Sums over all samples.
@@ -68,26 +68,26 @@ pub(super) struct Tally {
     pub(super) same_name: u64,
     pub(super) only_left_named: u64,
     pub(super) only_right_named: u64,
-    pub(super) other_names: BTreeMap<(Word, Word), u64>,
+    pub(super) other_names: BTreeMap<(StringId, StringId), u64>,
     pub(super) groups: BTreeMap<Group, Vec<(Sample, Sample)>>,
     /// Number of samples in each group; `groups` keeps only the first examples.
     pub(super) group_sizes: BTreeMap<Group, u64>,
     /// End reasons of our chains.
-    pub(super) ends: BTreeMap<Word, u64>,
+    pub(super) ends: BTreeMap<StringId, u64>,
 }
 
 /// Facts about names and about the peer.
 pub(super) struct Naming<'a> {
-    pub(super) words: &'a Words,
+    pub(super) words: &'a StringTable,
     /// Comparable form of each word.
-    pub(super) forms: &'a [Word],
+    pub(super) forms: &'a [StringId],
     /// True if the peer completes truncated chains from other samples.
     pub(super) joins: bool,
 }
 
 impl Naming<'_> {
-    fn same(&self, one: Word, other: Word) -> bool {
-        let form = |word: Word| self.forms.get(word as usize).copied().unwrap_or(word);
+    fn same(&self, one: StringId, other: StringId) -> bool {
+        let form = |word: StringId| self.forms.get(word as usize).copied().unwrap_or(word);
         let (one, other) = (form(one), form(other));
         one == other || names::same(self.words.text(one), self.words.text(other))
     }
@@ -150,7 +150,7 @@ impl Tally {
         self.kernel_differs += u64::from(a.n_kernel != b.n_kernel);
         let (ours, theirs) = (cut(left.user(a), a, depth), cut(right.user(b), b, depth));
         let common =
-            ours.iter().zip(theirs).take_while(|(one, other)| one.same_place(other)).count();
+            ours.iter().zip(theirs).take_while(|(one, other)| one.same_location(other)).count();
         for (one, other) in ours.iter().zip(theirs).take(common) {
             self.names(one, other, naming);
         }
@@ -269,7 +269,7 @@ mod tests {
     }
 
     fn tally(ours: &Chains, theirs: &Chains, joins: bool, depth: usize) -> Tally {
-        let mut words = Words::new();
+        let mut words = StringTable::new();
         assert_eq!(words.intern("stack-exhausted"), 1);
         let naming = Naming { words: &words, forms: &[0, 1], joins };
         let build_ids = BTreeMap::new();

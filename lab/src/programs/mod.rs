@@ -18,7 +18,7 @@ use xtask::command;
 use xtask::machine::MOST_STACKS;
 
 use crate::catalogue::{CATALOGUE, Settings, record};
-use table::Row;
+use table::ProgramRow;
 
 const RECORDED: Settings = Settings { options: MOST_STACKS, most: Duration::from_secs(4) };
 
@@ -60,7 +60,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
             std::fs::copy(&file, folder.join(format!("{name}.data")))?;
         }
         match count::count(&file, &ours) {
-            Ok(counts) => rows.push(Row { program, counts }),
+            Ok(counts) => rows.push(ProgramRow { program, counts }),
             Err(error) => failed.push(format!("{}: {error:#}", program.name)),
         }
     }

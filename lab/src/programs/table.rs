@@ -6,18 +6,18 @@ use super::count::Counts;
 use crate::catalogue::Program;
 
 /// A program with its counts.
-pub(super) struct Row<'p> {
+pub(super) struct ProgramRow<'p> {
     pub(super) program: &'p Program,
     pub(super) counts: Counts,
 }
 
 /// Prints a row for each program, then one for each class, then one for all.
-pub(super) fn print(rows: &[Row<'_>]) {
+pub(super) fn print(rows: &[ProgramRow<'_>]) {
     println!("\n| class | program | stacks | rooted, % | perf, % | proven wrong | else ended by |");
     println!("|---|---|---:|---:|---:|---:|---|");
     let mut classes: BTreeMap<&str, Counts> = BTreeMap::new();
     let mut all = Counts::default();
-    for Row { program, counts } in rows {
+    for ProgramRow { program, counts } in rows {
         line(program.class, program.name, counts);
         for sum in [classes.entry(program.class).or_default(), &mut all] {
             add(sum, counts);

@@ -17,7 +17,7 @@ pub(super) fn check(bench: &Bench) -> Result<String> {
     let mut gcc = command::words("gcc -O2 -g");
     command::run(gcc.arg(programs.join("jit.c")).arg("-o").arg(bench.scratch.join("jit")))?;
     let data = bench.record("-k mono --no-buildid-cache", &["./jit"])?;
-    let ours = Seen::ours(bench, &data, &["first", "second"])?;
+    let ours = ScriptCounts::ours(bench, &data, &["first", "second"])?;
     if ours.named < ours.samples || ours.rooted < ours.samples {
         bail!("of {} samples {} have names, {} are rooted", ours.samples, ours.named, ours.rooted);
     }
@@ -39,7 +39,7 @@ pub(super) fn check_node(bench: &Bench) -> Result<String> {
     ] {
         let program = [&["node"], flags, &["fib.js"]].concat();
         let data = bench.record("-k mono --no-buildid-cache --call-graph dwarf,32768", &program)?;
-        let ours = Seen::ours(bench, &data, &["fib"])?;
+        let ours = ScriptCounts::ours(bench, &data, &["fib"])?;
         if ours.named * 2 < ours.samples || ours.rooted * 100 < ours.samples * 95 {
             bail!(
                 "{flags:?}: of {} samples {} are in fib, {} are rooted",
@@ -62,7 +62,7 @@ pub(super) fn check_node(bench: &Bench) -> Result<String> {
 
 /// Counts from a text of `perf script`.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Seen {
+struct ScriptCounts {
     samples: u64,
     /// Samples with a frame of the wanted functions.
     named: u64,
@@ -70,7 +70,7 @@ struct Seen {
     rooted: u64,
 }
 
-impl Seen {
+impl ScriptCounts {
     fn of(text: &str, functions: &[&str]) -> Self {
         let mut seen = Self::default();
         for block in text.split("\n\n").filter(|block| !block.trim().is_empty()) {
@@ -103,21 +103,24 @@ impl Seen {
 }
 
 /// Returns perf's counts for the rewritten recording.
-fn injected(bench: &Bench, data: &Path, functions: &[&str]) -> Result<Seen> {
+fn injected(bench: &Bench, data: &Path, functions: &[&str]) -> Result<ScriptCounts> {
     let output = bench.scratch.join("injected.data");
     let mut inject = std::process::Command::new(&bench.ours);
     command::run(inject.arg("inject").arg(data).arg("-o").arg(&output))?;
     let mut perf = command::words("perf script -F comm,tid,time,ip,sym -i");
-    Ok(Seen::of(&command::quiet_output(perf.arg(&output))?, functions))
+    Ok(ScriptCounts::of(&command::quiet_output(perf.arg(&output))?, functions))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Seen;
+    use super::ScriptCounts;
 
     #[test]
     fn samples_are_counted() {
         let text = "a 1 2.0:\n\t10 JS:*fib /x.js:1\n\t20 _start\n\na 1 3.0:\n\t30 fibber\n\n";
-        assert_eq!(Seen::of(text, &["fib"]), Seen { samples: 2, named: 1, rooted: 1 });
+        assert_eq!(
+            ScriptCounts::of(text, &["fib"]),
+            ScriptCounts { samples: 2, named: 1, rooted: 1 }
+        );
     }
 }

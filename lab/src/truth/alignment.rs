@@ -73,7 +73,7 @@ mod tests {
     use crate::truth::chains::lettered as frames;
 
     fn places(chain: &str, truth: &str) -> (usize, usize) {
-        let found = difference(&frames(chain), &frames(truth), Frame::same_place);
+        let found = difference(&frames(chain), &frames(truth), Frame::same_location);
         (found.alien, found.missing)
     }
 
@@ -111,7 +111,7 @@ mod tests {
     fn functions_are_equal_where_addresses_in_them_differ() {
         let (chain, truth) = (frames("abCd"), frames("abcd"));
         let difference = |same| difference(&chain, &truth, same);
-        assert_eq!(difference(Frame::same_place), Difference { alien: 1, missing: 1 });
+        assert_eq!(difference(Frame::same_location), Difference { alien: 1, missing: 1 });
         assert!(difference(Frame::same_function).is_none());
     }
 }

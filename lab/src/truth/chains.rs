@@ -7,7 +7,7 @@ use std::ops::Range;
 use anyhow::{Context, Result};
 
 use crate::json::Json;
-use crate::words::{Word, Words};
+use crate::strings::{StringId, StringTable};
 
 /// Name of the frame that represents unknown frames, in place of module or function.
 const GAP: &str = "[gap]";
@@ -20,25 +20,25 @@ const GAP_FOUND_BY: &str = "gap";
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Frame {
     /// Path of the module.
-    pub(super) module: Word,
+    pub(super) module: StringId,
     /// Looked-up address in the process.
     pub(super) addr: u64,
     /// Name of the function; 0 without one.
-    pub(super) function: Word,
+    pub(super) function: StringId,
     /// True if it represents unknown frames.
     pub(super) gap: bool,
 }
 
 impl Frame {
     /// Returns true if both are at the same address of the same module.
-    pub(super) fn same_place(&self, other: &Self) -> bool {
+    pub(super) fn same_location(&self, other: &Self) -> bool {
         (self.module, self.addr) == (other.module, other.addr)
     }
 
     /// Returns true if both are in the same function; without a name, if they are at the same address.
     pub(super) fn same_function(&self, other: &Self) -> bool {
         if self.function == 0 || other.function == 0 {
-            self.same_place(other)
+            self.same_location(other)
         } else {
             (self.module, self.function) == (other.module, other.function)
         }
@@ -52,7 +52,7 @@ pub(super) struct Identity {
     pub(super) pid: i64,
     pub(super) tid: i64,
     pub(super) cpu: Option<u64>,
-    pub(super) event: Word,
+    pub(super) event: StringId,
 }
 
 /// Chain of a sample.
@@ -76,7 +76,7 @@ pub(super) struct Chains {
 #[derive(Debug, Default)]
 struct Sample {
     identity: Identity,
-    end: Word,
+    end: StringId,
     joined: bool,
     frames: Range<usize>,
 }
@@ -96,7 +96,7 @@ impl Chains {
     pub(super) fn push(
         &mut self,
         identity: Identity,
-        end: Word,
+        end: StringId,
         joined: bool,
         frames: impl Iterator<Item = Frame>,
     ) {
@@ -109,7 +109,7 @@ impl Chains {
     /// Returns the samples in order.
     pub(super) fn iter<'a>(
         &'a self,
-        words: &'a Words,
+        words: &'a StringTable,
     ) -> impl Iterator<Item = (Identity, Chain<'a>)> {
         self.samples.iter().map(|sample| {
             let frames = self.frames.get(sample.frames.clone()).unwrap_or_default();
@@ -121,9 +121,9 @@ impl Chains {
 
 /// Module and function at each address of each process.
 #[derive(Debug, Default)]
-pub(super) struct Places(BTreeMap<(i64, u64), (Word, Word)>);
+pub(super) struct FunctionsByAddress(BTreeMap<(i64, u64), (StringId, StringId)>);
 
-impl Places {
+impl FunctionsByAddress {
     /// Collects the frames of a run's chains.
     pub(super) fn of(chains: &Chains) -> Self {
         let mut places = BTreeMap::new();
@@ -144,7 +144,7 @@ impl Places {
 }
 
 /// Reads all samples, without kernel frames.
-pub(super) fn read(mut input: impl BufRead, words: &mut Words) -> Result<Chains> {
+pub(super) fn read(mut input: impl BufRead, words: &mut StringTable) -> Result<Chains> {
     let mut chains = Chains::default();
     let mut line = String::new();
     for number in 1_u64.. {
@@ -158,7 +158,7 @@ pub(super) fn read(mut input: impl BufRead, words: &mut Words) -> Result<Chains>
     Ok(chains)
 }
 
-fn sample(line: &str, words: &mut Words, frames: &mut Vec<Frame>) -> Result<Sample> {
+fn sample(line: &str, words: &mut StringTable, frames: &mut Vec<Frame>) -> Result<Sample> {
     let mut sample = Sample::default();
     let first = frames.len();
     Json::new(line).object(|key, value| {
@@ -183,7 +183,7 @@ fn sample(line: &str, words: &mut Words, frames: &mut Vec<Frame>) -> Result<Samp
 }
 
 /// Adds a frame if it is of user code; returns true if it is from another sample.
-fn frame(json: &mut Json<'_>, words: &mut Words, frames: &mut Vec<Frame>) -> Result<bool> {
+fn frame(json: &mut Json<'_>, words: &mut StringTable, frames: &mut Vec<Frame>) -> Result<bool> {
     let mut frame = Frame::default();
     let (mut outside, mut joined) = (false, false);
     json.object(|key, value| {
@@ -240,7 +240,7 @@ mod tests {
             r#"{"pid":1,"tid":2,"comm":"a","event":"cycles","end":"kernel-only","frames":[]}"#,
             "\n"
         );
-        let mut words = Words::new();
+        let mut words = StringTable::new();
         let [event, module, function, gap] =
             ["cycles", "/a", "f", "[gap]"].map(|text| words.intern(text));
         let chains = read(text.as_bytes(), &mut words).unwrap();
@@ -261,7 +261,7 @@ mod tests {
         assert_eq!(identity, Identity { time: None, pid: 1, tid: 2, cpu: None, event });
         assert_eq!((chain.end, chain.joined, chain.frames), ("kernel-only", false, &[][..]));
 
-        let places = Places::of(&chains);
+        let places = FunctionsByAddress::of(&chains);
         let known = Frame { module, addr: 0x10, function, ..Frame::default() };
         assert_eq!(places.frame(-1, 0x10), known);
         assert_eq!(places.frame(-1, 0x20), Frame { addr: 0x20, ..known });
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn a_frame_without_a_name_is_in_the_function_at_its_address() {
         let [one, other, stranger] = ["f", "F", "g"].map(|it| lettered(it)[0]);
-        assert!(!one.same_place(&other) && one.same_function(&other));
+        assert!(!one.same_location(&other) && one.same_function(&other));
         assert!(!one.same_function(&stranger));
         let nameless = Frame { function: 0, ..other };
         assert!(nameless.same_function(&other) && !nameless.same_function(&one));

@@ -10,12 +10,12 @@
 
 mod alignment;
 mod chains;
-mod cut;
 mod gdb;
 mod recorded;
 mod scratch;
 mod stepped;
 mod steps;
+mod truncated;
 mod unwound;
 mod withheld;
 
@@ -28,9 +28,9 @@ use xtask::args::Args;
 pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     match args.first(&["gdb", "repairs", "steps", "withheld"]) {
         Some("gdb") => gdb::run(args),
-        Some("repairs") => cut::repairs::run(args),
+        Some("repairs") => truncated::repairs::run(args),
         Some("steps") => steps::run(args),
         Some(_) => withheld::run(args),
-        None => cut::run(args),
+        None => truncated::run(args),
     }
 }

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 
 use super::chains::{Chain, Chains, read};
 use crate::compared;
-use crate::words::Words;
+use crate::strings::StringTable;
 
 /// Limit of frames, above any chain; deep recursion is measured as well.
 pub(super) const MAX_FRAMES: usize = 100_000;
@@ -21,7 +21,7 @@ pub(super) fn unwound<O: AsRef<OsStr>>(
     ours: &Path,
     recording: &Path,
     options: &[O],
-    words: &mut Words,
+    words: &mut StringTable,
 ) -> Result<Chains> {
     let mut command = Command::new(ours);
     command.args(["--format", "ndjson", "--no-inline", "--quiet"]);
@@ -35,7 +35,7 @@ pub(super) fn unwound<O: AsRef<OsStr>>(
 /// If the runs do not have the same samples.
 pub(super) fn pair_by_pair(
     (one, other): (&Chains, &Chains),
-    words: &Words,
+    words: &StringTable,
     mut on: impl FnMut(&Chain<'_>, &Chain<'_>),
 ) -> Result<()> {
     if one.len() != other.len() {

@@ -8,13 +8,13 @@
 //! `cargo xtask ci long` runs the slower checks ([`long`]), including the packages; `cargo xtask ci quick` those of a
 //! contributor's loop ([`quick`]).
 
-mod beside;
 mod dependencies;
 mod flame_graphs;
 mod hostile;
 mod input;
 mod long;
 mod output;
+mod parallel;
 mod quick;
 mod rebuilt;
 mod session;
@@ -28,8 +28,8 @@ use anyhow::{Result, bail};
 
 use crate::args::Args;
 use crate::command;
-use beside::Beside;
 use input::Input;
+use parallel::ParallelCommand;
 
 /// Result of a check that did not fail.
 enum Outcome {
@@ -140,7 +140,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     let logs = target.join("ci-beside");
     let build = tally
         .wants(BUILD)
-        .then(|| Beside::start(&mut source::release_build(&root), &logs.join("build")));
+        .then(|| ParallelCommand::start(&mut source::release_build(&root), &logs.join("build")));
     for (name, check) in SOURCE {
         tally.check(name, || check(&root));
     }
@@ -154,7 +154,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     let consumers = tally.wants(CONSUMERS).then(|| {
         let ours = target.join("release/unwind-perf");
         let mut consumers = lab(&["consumers", "--ours"], &root)?;
-        Beside::start(consumers.arg(ours), &logs.join("consumers"))
+        ParallelCommand::start(consumers.arg(ours), &logs.join("consumers"))
     });
     for (name, check) in LAST {
         tally.check(name, || check(&root));
@@ -211,7 +211,7 @@ impl Tally {
     }
 
     /// Waits for a command that ran in parallel, and counts it.
-    fn ended(&mut self, name: &str, beside: Option<Result<Beside>>) {
+    fn ended(&mut self, name: &str, beside: Option<Result<ParallelCommand>>) {
         if let Some(beside) = beside {
             self.check(name, || beside?.finish());
         }

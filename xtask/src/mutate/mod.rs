@@ -6,9 +6,9 @@
 //! of the undamaged files with status 0 and without a finding. They are not failures, since a changed letter in a name
 //! contradicts nothing; the table shows their locations.
 
+mod byte_ranges;
 mod damage;
 mod inputs;
-mod places;
 mod program;
 mod tally;
 
@@ -153,7 +153,7 @@ impl Worker<'_> {
         let input = self.inputs.get(at).context("no input")?;
         let file = random.pick(&input.files).context("no file")?.clone();
         let bytes = std::fs::read(self.folder.join(&file))?;
-        let places = places::of(&bytes);
+        let places = byte_ranges::of(&bytes);
         let mut kinds: Vec<&str> = places.iter().map(|place| place.kind.as_str()).collect();
         kinds.sort_unstable();
         kinds.dedup();

@@ -1,11 +1,11 @@
 //! `cargo xtask tidy`: conventions of this repository that a compiler does not check. Also a test.
 
+mod cycles;
 mod history;
 mod layers;
 mod paths;
 mod processors;
 pub(crate) mod prose;
-mod rooms;
 mod tokens;
 
 use std::path::{Path, PathBuf};
@@ -47,11 +47,11 @@ fn check(root: &Path) -> Result<Vec<String>> {
             machine_paths(path, &text, &mut found);
         }
         if path.extension().is_some_and(|extension| extension == "md") {
-            named_places(root, path, &text, &mut found);
+            named_paths(root, path, &text, &mut found);
         }
     }
     layers::check(root, &mut found)?;
-    found.extend(rooms::check(root, &files)?);
+    found.extend(cycles::check(root, &files)?);
     words(root, &files, &mut found)?;
     found.extend(links::check(root, &files)?);
     history::check(root, &mut found);
@@ -91,7 +91,7 @@ fn machine_paths(path: &Path, text: &str, found: &mut Vec<String>) {
 }
 
 /// Checks that files and folders of the repository that documents name exist.
-fn named_places(root: &Path, path: &Path, text: &str, found: &mut Vec<String>) {
+fn named_paths(root: &Path, path: &Path, text: &str, found: &mut Vec<String>) {
     for (number, line) in text.lines().enumerate() {
         // Text between backquotes is at odd indexes.
         for place in line.split('`').skip(1).step_by(2) {
@@ -152,7 +152,7 @@ mod tests {
         let mut found = Vec::new();
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let text = "see `xtask/src/main.rs`, crates/none\nor `crates/none`, `crates/*/src`";
-        named_places(root, Path::new("a.md"), text, &mut found);
+        named_paths(root, Path::new("a.md"), text, &mut found);
         assert_eq!(found, ["a.md:2: there is no crates/none"]);
     }
 

@@ -102,7 +102,7 @@ impl Writer {
             &text,
         ];
         let size = HEAD + tables.iter().map(|table| table.len()).sum::<usize>();
-        if size as u64 > most || self.strings.left_out() > 0 {
+        if size as u64 > most || self.strings.omitted() > 0 {
             return None;
         }
         let mut bytes = Vec::with_capacity(size);

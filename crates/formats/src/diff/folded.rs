@@ -7,8 +7,8 @@ use profile::query::diff::Diff;
 
 use super::labels::full_function;
 use super::stacks::stacks;
-use crate::render::cut::push_repeated;
 use crate::render::text::{push_label, push_number};
+use crate::render::truncation::push_repeated;
 
 /// Prints a line for each distinct stack, sorted by the bytes of the line.
 pub(super) fn print(diff: &Diff, out: &mut dyn io::Write) -> io::Result<()> {

@@ -5,7 +5,7 @@ use std::io;
 
 use options::Spelling;
 use profile::query::diff::{
-    Change, Diff, DiffCost, DiffFunction, DiffLabel, DiffNodeId, DiffRun, DiffSide, Normalization,
+    Change, Diff, DiffCost, DiffFunction, DiffLabel, DiffNodeId, DiffRun, DiffRuns, Normalization,
 };
 
 use super::DiffPrintOptions;
@@ -84,7 +84,7 @@ fn normalized(json: &mut JsonWriter, diff: &Diff) {
     });
 }
 
-fn side(json: &mut JsonWriter, side: &DiffSide) {
+fn side(json: &mut JsonWriter, side: &DiffRuns) {
     json.object(|json| {
         json.key("complete_share").float(side.complete_share());
         json.key("truncated_share").float(side.truncated_share());
@@ -146,10 +146,10 @@ fn modules(json: &mut JsonWriter, diff: &Diff) {
                 json.key("name_after").string(diff.text(name));
             }
             json.key("paired_by").maybe_string(row.paired.map(|by| by.as_str()));
-            let [before, after] = row.seen;
+            let [before, after] = row.sampled;
             json.key("before").boolean(before);
             json.key("after").boolean(after);
-            json.key("same_file").boolean(row.same_file);
+            json.key("same_file").boolean(row.same_build);
             json.key("inlines").boolean(diff.inlines && !row.without_inlines);
         });
     });

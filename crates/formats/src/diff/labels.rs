@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use profile::query::diff::{Diff, DiffFunction, DiffModuleId, DiffName};
 
-use crate::render::cut::push_repeated;
 use crate::render::text::push_line_safe;
+use crate::render::truncation::push_repeated;
 
 /// Returns the name of a function; `[unknown]` for code with an unknown function.
 pub(super) fn function<'a>(diff: &'a Diff, row: &DiffFunction) -> Cow<'a, [u8]> {
@@ -34,7 +34,7 @@ pub(super) fn full_function<'a>(diff: &'a Diff, row: &DiffFunction) -> Cow<'a, [
 /// Returns the name of a function with its module in brackets, on one line.
 #[must_use]
 pub fn diff_function_name(diff: &Diff, row: &DiffFunction) -> String {
-    with_module(&shown(&function(diff, row)), row.module.map(|id| shown(module(diff, id))))
+    with_module(&printable(&function(diff, row)), row.module.map(|id| printable(module(diff, id))))
 }
 
 /// Formats `function [module]`; a module that is already in brackets gets no others.
@@ -47,7 +47,7 @@ pub(super) fn with_module(function: &str, module: Option<String>) -> String {
 }
 
 /// Returns a name as text that is safe to print on a terminal.
-pub(super) fn shown(name: &[u8]) -> String {
+pub(super) fn printable(name: &[u8]) -> String {
     let mut out = Vec::with_capacity(name.len());
     push_repeated(&mut out, name, push_line_safe);
     String::from_utf8_lossy(&out).into_owned()

@@ -3,7 +3,7 @@
 use options::{OptionName, Spelling};
 use profile::query::diff::{Diff, DiffModuleId, DiffNote, Normalization, PairedBy};
 
-use super::labels::{module, shown};
+use super::labels::{module, printable};
 use super::scale::Scale;
 use crate::render::numbers::counted;
 
@@ -74,7 +74,7 @@ pub(super) fn sentence(diff: &Diff, note: &DiffNote, spelling: Spelling) -> Stri
 }
 
 fn list(diff: &Diff, ids: &[DiffModuleId]) -> String {
-    listed(ids, |id| shown(module(diff, id)))
+    listed(ids, |id| printable(module(diff, id)))
 }
 
 fn listed(ids: &[DiffModuleId], name: impl Fn(DiffModuleId) -> String) -> String {
@@ -90,7 +90,7 @@ fn listed(ids: &[DiffModuleId], name: impl Fn(DiffModuleId) -> String) -> String
 fn pair(diff: &Diff, id: DiffModuleId, spelling: Spelling) -> String {
     let row = diff.modules.get(id);
     let other = row.and_then(|row| row.other_name);
-    let with = shown(other.map_or(module(diff, id), |name| diff.text(name)));
+    let with = printable(other.map_or(module(diff, id), |name| diff.text(name)));
     let why = match row.and_then(|row| row.paired) {
         Some(PairedBy::Option) => (spelling.of)(OptionName::Pair),
         Some(PairedBy::Soname) => "soname",
@@ -98,7 +98,7 @@ fn pair(diff: &Diff, id: DiffModuleId, spelling: Spelling) -> String {
         Some(PairedBy::Functions) => "functions in common",
         Some(PairedBy::Name) | None => "name",
     };
-    format!("{} with {with} ({why})", shown(module(diff, id)))
+    format!("{} with {with} ({why})", printable(module(diff, id)))
 }
 
 /// Describes how costs were normalized.
@@ -115,7 +115,7 @@ pub(super) fn normalization(diff: &Diff) -> String {
 
 /// Returns the reason that costs were not divided by time; `None` if the user selected another normalization.
 pub(super) fn not_by_time(diff: &Diff, spelling: Spelling) -> Option<String> {
-    let reason = shown(diff.not_by_time.as_ref()?.to_string().as_bytes());
+    let reason = printable(diff.not_by_time.as_ref()?.to_string().as_bytes());
     let by_time = spelling.with(OptionName::Normalize, "time");
     Some(format!("not compared by {by_time}: {reason}"))
 }

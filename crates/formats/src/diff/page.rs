@@ -65,7 +65,7 @@ fn of_runs(diff: &Diff) -> impl Iterator<Item = &'static PageRowColumn<DiffWeigh
 }
 
 fn columns(diff: &Diff, sink: &mut dyn io::Write) -> io::Result<()> {
-    let labels = Labels::new(diff);
+    let labels = NodeLabels::new(diff);
     let node =
         |node: &DiffNode| PageDiffNode { parent: node.parent, label: labels.number(node.label) };
     let nodes: Vec<PageDiffNode> = diff.tree.iter().map(node).collect();
@@ -84,12 +84,12 @@ fn columns(diff: &Diff, sink: &mut dyn io::Write) -> io::Result<()> {
 
 /// Labels of nodes in one numbering: functions, modules (which filters substitute for functions), thread names, and the
 /// label of truncated stacks.
-struct Labels {
+struct NodeLabels {
     threads: Vec<profile::StringId>,
     first_thread: usize,
 }
 
-impl Labels {
+impl NodeLabels {
     fn new(diff: &Diff) -> Self {
         let mut threads = Vec::new();
         for node in &diff.tree {
@@ -176,10 +176,10 @@ fn tables(json: &mut JsonWriter, diff: &Diff) {
     json.key("modules").array(diff.modules.entries(), |json, (id, row)| {
         json.object(|json| {
             json.key("path").string(module(diff, id));
-            json.key("before").number(u8::from(row.seen[0]));
-            json.key("after").number(u8::from(row.seen[1]));
+            json.key("before").number(u8::from(row.sampled[0]));
+            json.key("after").number(u8::from(row.sampled[1]));
             json.key("paired").number(u8::from(row.paired.is_some()));
-            json.key("sameFile").maybe(row.same_file.map(u8::from));
+            json.key("sameFile").maybe(row.same_build.map(u8::from));
         });
     });
     // The name, the source file (unknown here), and the module.
@@ -202,7 +202,7 @@ fn tables(json: &mut JsonWriter, diff: &Diff) {
     let is_gap = |row: &DiffFunction| row.name == DiffName::Gap;
     let gap = diff.functions.iter().position(is_gap);
     json.key("gap").number(gap.map_or(-1, |at| at as i64));
-    let labels = Labels::new(diff);
+    let labels = NodeLabels::new(diff);
     json.key("threads").array(&labels.threads, |json, &name| json.string(diff.text(name)));
     let mut shapes: Vec<(String, PageWidth)> =
         NODES.iter().map(|column| (column.name.to_owned(), column.width)).collect();

@@ -31,7 +31,7 @@ pub(super) fn print(diff: &Diff, out: &mut dyn io::Write) -> io::Result<()> {
             sample(diff, &stack, is_base, &mut names, &mut top);
         }
     }
-    places(diff, &mut names, &mut top);
+    locations(diff, &mut names, &mut top);
     for name in names.strings() {
         top.string(field::STRING_TABLE, name);
     }
@@ -102,7 +102,7 @@ fn sample(
 }
 
 /// Appends the modules, and a location for each function in its module.
-fn places(diff: &Diff, names: &mut StringTable, top: &mut ProtoMessage) {
+fn locations(diff: &Diff, names: &mut StringTable, top: &mut ProtoMessage) {
     let mut message = ProtoMessage::default();
     for id in diff.modules.ids() {
         message.clear();

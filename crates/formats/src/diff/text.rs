@@ -3,13 +3,13 @@
 use std::io;
 
 use options::Spelling;
-use profile::query::diff::{Change, Diff, DiffFunction, DiffMethod, DiffSide, NotCompared};
+use profile::query::diff::{Change, Diff, DiffFunction, DiffMethod, DiffRuns, NotCompared};
 
 use super::DiffPrintOptions;
-use super::labels::{diff_function_name, function, module, shown, with_module};
+use super::labels::{diff_function_name, function, module, printable, with_module};
 use super::notes::{normalization, not_by_time, sentence};
 use super::scale::{Scale, ratio};
-use crate::formats::cut;
+use crate::formats::truncate;
 use crate::render::numbers::{counted, grouped};
 
 /// Number of recordings before, and of recordings after, that are named.
@@ -28,10 +28,10 @@ pub(super) fn print(
     let marked = ranked.iter().filter(|(_, row)| change(row).marked).count();
     text.push('\n');
     text.push_str(&verdict(diff, marked, options.inclusive));
-    let rows: Vec<Row> = ranked
+    let rows: Vec<RowCells> = ranked
         .iter()
         .take(limit)
-        .map(|(_, row)| Row::new(diff, row, &change(row), &Scale::new(diff)))
+        .map(|(_, row)| RowCells::new(diff, row, &change(row), &Scale::new(diff)))
         .collect();
     if !rows.is_empty() {
         table(&rows, options, &mut text);
@@ -39,13 +39,13 @@ pub(super) fn print(
     if let Some(rest) = ranked.len().checked_sub(limit).filter(|&rest| rest > 0) {
         text.push_str(&options.look.more("", rest, "more function"));
     }
-    left_out(diff, options, limit, &mut text);
+    not_compared(diff, options, limit, &mut text);
     out.write_all(text.as_bytes())
 }
 
 /// Appends the functions that are not compared, each with its reason.
-fn left_out(diff: &Diff, options: DiffPrintOptions, limit: usize, text: &mut String) {
-    let rows = diff.left_out(options.inclusive);
+fn not_compared(diff: &Diff, options: DiffPrintOptions, limit: usize, text: &mut String) {
+    let rows = diff.functions_not_compared(options.inclusive);
     if rows.is_empty() {
         return;
     }
@@ -74,11 +74,11 @@ fn left_out(diff: &Diff, options: DiffPrintOptions, limit: usize, text: &mut Str
         let [first, second, third] = widths;
         format!("{:>first$}  {:>second$}  {:third$}", cells[0], cells[1], cells[2])
     };
-    let room = options.look.left(2 + widths.iter().map(|width| width + 2).sum::<usize>());
+    let room = options.look.remaining(2 + widths.iter().map(|width| width + 2).sum::<usize>());
     text.push_str(&format!("{heading}  {}  function{heading:#}\n", line(titles)));
     for (cells, name) in &cells {
         let cells = cells.each_ref().map(String::as_str);
-        let name = cut(name, room.map(|room| room.max(20)));
+        let name = truncate(name, room.map(|room| room.max(20)));
         text.push_str(&format!("{faint}  {}  {name}{faint:#}\n", line(cells)));
     }
     if let Some(rest) = rows.len().checked_sub(limit).filter(|&rest| rest > 0) {
@@ -97,8 +97,8 @@ fn reason(reason: NotCompared) -> &'static str {
 /// Returns the lines on the recordings, the method, and the caveats.
 fn head(diff: &Diff, spelling: Spelling) -> String {
     let mut lines = vec![
-        ("before", side(diff, &diff.before)),
-        ("after", side(diff, &diff.after)),
+        ("before", side_text(diff, &diff.before)),
+        ("after", side_text(diff, &diff.after)),
         ("compared", compared(diff)),
     ];
     lines.extend(not_by_time(diff, spelling).map(|line| ("note", line)));
@@ -108,10 +108,10 @@ fn head(diff: &Diff, spelling: Spelling) -> String {
 
 /// Formats the totals before or after, such as
 /// `a.data: 21,034 samples of cpu-clock, 5.26 s in 5.27 s; 99.8 % of the stacks are complete`.
-fn side(diff: &Diff, side: &DiffSide) -> String {
+fn side_text(diff: &Diff, side: &DiffRuns) -> String {
     let runs = &side.runs;
     let mut names: Vec<String> =
-        runs.iter().take(NAMED).map(|run| shown(run.name.as_bytes())).collect();
+        runs.iter().take(NAMED).map(|run| printable(run.name.as_bytes())).collect();
     if runs.len() > NAMED {
         names.push("…".to_owned());
     }
@@ -123,7 +123,7 @@ fn side(diff: &Diff, side: &DiffSide) -> String {
         runs.iter().map(of).fold(0, u64::saturating_add)
     };
     let samples = counted(sum(&|run| run.total.samples), "sample");
-    line.push_str(&format!(": {samples} of {}", shown(diff.event.as_bytes())));
+    line.push_str(&format!(": {samples} of {}", printable(diff.event.as_bytes())));
     let cost = sum(&|run| run.total.cost);
     match diff.unit {
         Some("nanoseconds") => line.push_str(&format!(", {:.2} s", cost as f64 / 1e9)),
@@ -162,7 +162,7 @@ fn verdict(diff: &Diff, marked: usize, inclusive: bool) -> String {
 }
 
 /// Cells of a table row.
-struct Row {
+struct RowCells {
     marked: bool,
     /// Before, after, change, interval, ratio.
     cells: [String; 5],
@@ -170,7 +170,7 @@ struct Row {
     module: Option<String>,
 }
 
-impl Row {
+impl RowCells {
     fn new(diff: &Diff, row: &DiffFunction, change: &Change, scale: &Scale) -> Self {
         let (before, after) = (change.before.value, change.after.value);
         let cells = [
@@ -180,12 +180,12 @@ impl Row {
             change.interval.map_or(String::new(), |interval| scale.range(interval)),
             ratio(before, after),
         ];
-        let module = row.module.map(|id| shown(module(diff, id)));
-        Self { marked: change.marked, cells, name: shown(&function(diff, row)), module }
+        let module = row.module.map(|id| printable(module(diff, id)));
+        Self { marked: change.marked, cells, name: printable(&function(diff, row)), module }
     }
 }
 
-fn table(rows: &[Row], options: DiffPrintOptions, text: &mut String) {
+fn table(rows: &[RowCells], options: DiffPrintOptions, text: &mut String) {
     let titles = ["before", "after", "change", "95 %", "ratio"];
     let widths: Vec<usize> = titles
         .iter()
@@ -200,20 +200,20 @@ fn table(rows: &[Row], options: DiffPrintOptions, text: &mut String) {
         let cells = cells.iter().zip(&widths).map(|(cell, &width)| format!("{cell:>width$}"));
         cells.collect::<Vec<_>>().join("  ")
     };
-    let room = options.look.left(2 + widths.iter().map(|width| width + 2).sum::<usize>());
+    let room = options.look.remaining(2 + widths.iter().map(|width| width + 2).sum::<usize>());
     text.push_str(&format!("{heading}  {}  function{heading:#}\n", line(&titles)));
     for row in rows {
         let cells: Vec<&str> = row.cells.iter().map(String::as_str).collect();
         let mark = if row.marked { '*' } else { ' ' };
-        let name = named(row, room);
+        let name = with_width(row, room);
         let style = if row.marked { anstyle::Style::new() } else { faint };
         text.push_str(&format!("{style}{mark} {}  {name}{style:#}\n", line(&cells)));
     }
 }
 
 /// Returns the function with its module in brackets; the function is truncated if the width is too small.
-fn named(row: &Row, room: Option<usize>) -> String {
+fn with_width(row: &RowCells, room: Option<usize>) -> String {
     let module = with_module("", row.module.clone()).chars().count();
     let left = room.map(|room| room.saturating_sub(module).max(20));
-    with_module(&cut(&row.name, left), row.module.clone())
+    with_module(&truncate(&row.name, left), row.module.clone())
 }

@@ -13,8 +13,8 @@ use hashbrown::HashMap;
 
 use crate::facts::{FormatFacts, PLAIN};
 use crate::printer::Printer;
-use crate::render::cut::push_cut;
 use crate::render::text::{push_line_safe, push_number};
+use crate::render::truncation::push_truncated;
 use profile::query::{
     Function, FunctionId, FunctionLine, FunctionMarks, Functions, event_name, group, period_units,
 };
@@ -248,7 +248,7 @@ impl<'a> NumberedNames<'a> {
             text.push(b' ');
             match name.0 {
                 Some(name) if !self.profile.strings.get(name).is_empty() => {
-                    push_cut(
+                    push_truncated(
                         text,
                         self.profile.strings.get(name),
                         LONGEST_IN_TABLE,

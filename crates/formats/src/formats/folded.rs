@@ -77,7 +77,7 @@ impl Folded {
             .map(|thread| tree.intern(&self.root_name(profile, thread)))
             .collect();
         let unknown = tree.intern(b"");
-        tree.cut_labels(most(tree.len()));
+        tree.truncate_labels(most(tree.len()));
         let comm = |sample: &SampleRow| comms.get(sample.thread).copied().unwrap_or(unknown);
         let joined = mark.map(|_| joined_names(profile, &tree));
         let lines = self.lines(profile, &tree, comm, joined.as_ref());
@@ -96,7 +96,7 @@ impl Folded {
                 }
                 self.path(&tree, line.node, &mut path);
                 paths.walk((line.comm, line.truncated), &path, |label, joined| {
-                    if !text.goes_on() {
+                    if !text.wants_more() {
                         return;
                     }
                     is_empty = false;

@@ -22,7 +22,7 @@ mod speedscope;
 #[cfg(feature = "arrow")]
 pub use arrow::{Arrow, ArrowRows};
 pub use callgrind::Callgrind;
-pub(crate) use console::cut;
+pub(crate) use console::truncate;
 pub use console::{AnnotatedFunction, AnnotatedSource, ConsoleLook, TopTable, TreeTable};
 pub use firefox::Firefox;
 #[cfg(feature = "flamegraph")]

@@ -74,7 +74,7 @@ impl Ndjson {
                     lines.head(sample, text);
                     let mut has_frames = false;
                     walker.walk(sample, &mut biases, |frame, addr| {
-                        if !text.goes_on() {
+                        if !text.wants_more() {
                             return;
                         }
                         let before = text.len();
@@ -172,7 +172,7 @@ impl<'a> JsonLines<'a> {
 
     /// Appends the object of a function of a frame after its address, and a comma.
     fn frame(&self, it: &FrameFunction<'_>, out: &mut Vec<u8>) {
-        self.place(it.location, out);
+        self.location(it.location, out);
         if let Some(function) = it.function {
             self.function(function, it.location, out);
         }
@@ -180,7 +180,7 @@ impl<'a> JsonLines<'a> {
     }
 
     /// Appends the location, which all functions inlined at one address share.
-    fn place(&self, location: &LocationRow, out: &mut Vec<u8>) {
+    fn location(&self, location: &LocationRow, out: &mut Vec<u8>) {
         let Some(id) = location.module else { return };
         out.extend_from_slice(self.modules.get(id).map_or(&[], |text| text));
         if self.is_elf(id) {

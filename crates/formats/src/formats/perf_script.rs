@@ -70,7 +70,7 @@ impl Printer for PerfScript {
                         continue;
                     }
                     walker.walk(sample, &mut biases, |frame, addr| {
-                        if !text.goes_on() {
+                        if !text.wants_more() {
                             return;
                         }
                         let delta = deltas.get(frame).copied().unwrap_or(0);
@@ -101,7 +101,7 @@ fn push_addr(out: &mut Vec<u8>, addr: u64) {
 /// The profile, with rendered text for parts that many samples share.
 struct ScriptLines<'a> {
     profile: &'a Profile,
-    shown: Shown,
+    shown: RequestedFields,
     strings: Escaped<'a>,
     /// The header up to and including the thread id.
     threads: Table<ThreadId, Box<[u8]>>,
@@ -111,7 +111,7 @@ struct ScriptLines<'a> {
 
 impl<'a> ScriptLines<'a> {
     fn new(profile: &'a Profile, fields: ScriptFields) -> Self {
-        let shown = Shown::new(fields);
+        let shown = RequestedFields::new(fields);
         let strings = Escaped::new(&profile.strings, LONGEST_REPEATED, push_line_safe);
         let threads = profile
             .threads
@@ -195,7 +195,7 @@ impl<'a> ScriptLines<'a> {
 }
 
 /// The requested fields of each sample or frame.
-struct Shown {
+struct RequestedFields {
     cpu: bool,
     time: bool,
     period: bool,
@@ -206,7 +206,7 @@ struct Shown {
     srcline: bool,
 }
 
-impl Shown {
+impl RequestedFields {
     fn new(fields: ScriptFields) -> Self {
         Self {
             cpu: fields.has("cpu"),

@@ -12,9 +12,9 @@ use hashbrown::HashMap;
 use crate::facts::{FormatFacts, ShownWeights};
 use crate::options::StackWeight;
 use crate::printer::Printer;
-use crate::render::cut::in_table;
 use crate::render::escaped::Escaped;
 use crate::render::text::{push_json, push_module_label, push_number};
+use crate::render::truncation::in_table;
 use profile::query::{
     FunctionId, FunctionLine, FunctionMarks, Functions, event_name, group, period_units,
 };

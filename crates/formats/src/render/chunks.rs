@@ -40,30 +40,30 @@ pub(crate) struct ChunkText<'o> {
     /// Output for text beyond the limit; `None` while other chunks are written.
     out: Option<&'o mut dyn io::Write>,
     error: io::Result<()>,
-    is_given_up: bool,
+    is_aborted: bool,
 }
 
 impl ChunkText<'_> {
     /// Writes the text so far if it is long; called before each part of a row.
     /// Returns false if the rest of the chunk need not be rendered.
     #[inline]
-    pub(crate) fn goes_on(&mut self) -> bool {
-        if self.text.len() < self.most && !self.is_given_up {
+    pub(crate) fn wants_more(&mut self) -> bool {
+        if self.text.len() < self.most && !self.is_aborted {
             return true;
         }
-        self.make_place()
+        self.flush_or_abort()
     }
 
     #[cold]
-    fn make_place(&mut self) -> bool {
-        if let Some(out) = self.out.as_mut().filter(|_| !self.is_given_up) {
+    fn flush_or_abort(&mut self) -> bool {
+        if let Some(out) = self.out.as_mut().filter(|_| !self.is_aborted) {
             self.error = out.write_all(&self.text);
-            self.is_given_up = self.error.is_err();
+            self.is_aborted = self.error.is_err();
         } else {
-            self.is_given_up = true;
+            self.is_aborted = true;
         }
         self.text.clear();
-        !self.is_given_up
+        !self.is_aborted
     }
 }
 
@@ -152,9 +152,9 @@ impl<C: Send + Sync> TextBatch<C> {
         self.texts.par_iter_mut().zip(&self.chunks).for_each(|(slot, chunk)| {
             let mut text = slot.take().unwrap_or_default();
             text.clear();
-            let mut text = ChunkText { text, most, out: None, error: Ok(()), is_given_up: false };
+            let mut text = ChunkText { text, most, out: None, error: Ok(()), is_aborted: false };
             render(chunk, &mut text);
-            *slot = (!text.is_given_up).then_some(text.text);
+            *slot = (!text.is_aborted).then_some(text.text);
         });
     }
 
@@ -174,7 +174,7 @@ impl<C: Send + Sync> TextBatch<C> {
                 most: self.most,
                 out: Some(&mut *out),
                 error: Ok(()),
-                is_given_up: false,
+                is_aborted: false,
             };
             render(chunk, &mut text);
             let ChunkText { text, error, .. } = text;
@@ -253,7 +253,7 @@ mod tests {
         let render = |range: Range<usize>, text: &mut ChunkText<'_>| {
             for _ in range {
                 for _ in 0..50 {
-                    if text.goes_on() {
+                    if text.wants_more() {
                         text.extend_from_slice(&[b'x'; PART]);
                     }
                 }

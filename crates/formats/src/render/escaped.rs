@@ -1,6 +1,6 @@
 //! All strings of a profile, escaped once per distinct string for one format.
 
-use crate::render::cut::push_cut;
+use crate::render::truncation::push_truncated;
 use profile::{StringId, Strings, Table, row_ids};
 
 /// The escaped strings of a profile. Nearly all need no escaping; these are not copied.
@@ -25,7 +25,7 @@ impl<'a> Escaped<'a> {
         let mut changed = Table::<ChangedId, Box<[u8]>>::new();
         let slots = strings.iter().map(|string| {
             scratch.clear();
-            push_cut(&mut scratch, string, most, escape);
+            push_truncated(&mut scratch, string, most, escape);
             if scratch == string {
                 return None;
             }

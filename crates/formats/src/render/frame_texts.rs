@@ -68,7 +68,7 @@ impl<'a, R: Fn(&FrameFunction<'a>, &mut Vec<u8>) + Sync> FrameTexts<'a, R> {
     /// Appends the texts of a frame, innermost function first. `begin` appends the prefix of each.
     #[inline]
     pub(crate) fn push(&self, frame: FrameId, out: &mut Vec<u8>, begin: impl Fn(&mut Vec<u8>)) {
-        if let Some(texts) = self.kept(frame) {
+        if let Some(texts) = self.stored(frame) {
             for text in texts {
                 begin(out);
                 out.extend_from_slice(text);
@@ -85,7 +85,7 @@ impl<'a, R: Fn(&FrameFunction<'a>, &mut Vec<u8>) + Sync> FrameTexts<'a, R> {
 impl<R> FrameTexts<'_, R> {
     /// Returns the stored texts of a frame; `None` if it is beyond the budget.
     #[inline]
-    fn kept(&self, frame: FrameId) -> Option<impl Iterator<Item = &[u8]>> {
+    fn stored(&self, frame: FrameId) -> Option<impl Iterator<Item = &[u8]>> {
         let chunk = self.chunks.get(frame.index() / CHUNK)?;
         let index = frame.index() % CHUNK;
         let (first, end) =
@@ -155,7 +155,7 @@ mod tests {
             text.resize(text.len() + CHUNK * BYTES_PER_FRAME / 2, b'x');
         });
         let kept: Vec<FrameId> =
-            profile.frames.ids().filter(|&frame| long.kept(frame).is_some()).collect();
+            profile.frames.ids().filter(|&frame| long.stored(frame).is_some()).collect();
         // Frames 0 and 1 have one text each, and so does frame 1024, which begins the next chunk.
         assert_eq!(kept, [0, 1, CHUNK as u32].map(FrameId::new));
         let mut out = Vec::new();

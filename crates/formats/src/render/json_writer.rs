@@ -1,7 +1,7 @@
 //! Writer for short JSON values around the columns of a document. Closures write the nested values.
 
-use crate::render::cut::in_table;
 use crate::render::text::{push_json, push_number};
+use crate::render::truncation::in_table;
 
 /// Appends JSON values to `text` in order.
 #[derive(Default)]

@@ -2,7 +2,6 @@
 
 pub(crate) mod chunks;
 pub(crate) mod code_ranges;
-pub(crate) mod cut;
 pub(crate) mod escaped;
 pub(crate) mod frame_texts;
 pub(crate) mod inline_rows;
@@ -14,3 +13,4 @@ pub(crate) mod protobuf;
 #[cfg(any(feature = "arrow", feature = "parquet"))]
 pub(crate) mod row_group;
 pub(crate) mod text;
+pub(crate) mod truncation;

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use hashbrown::HashMap;
 
-use crate::render::cut::cut;
 use crate::render::text::{push_label, push_module_label};
+use crate::render::truncation::truncated;
 use profile::query::functions;
 use profile::{InlineRow, Profile, RowId, StackId, StringId, Strings, Table, row_ids};
 
@@ -29,7 +29,7 @@ pub(crate) struct NameTree {
     /// Printed names, before truncation.
     labels: Strings,
     /// Truncated names, for those too long to print in full.
-    cut: HashMap<StringId, Box<[u8]>>,
+    truncated: HashMap<StringId, Box<[u8]>>,
     nodes: Table<NameId, NameNode>,
     /// By stack of the profile.
     of_stack: Table<StackId, Option<NameId>>,
@@ -41,7 +41,7 @@ impl NameTree {
     pub(crate) fn new(profile: &Profile, inlines: bool, kernel_suffix: bool) -> Self {
         let mut tree = Self {
             labels: Strings::default(),
-            cut: HashMap::new(),
+            truncated: HashMap::new(),
             nodes: Table::new(),
             of_stack: Table::new(),
         };
@@ -93,14 +93,15 @@ impl NameTree {
     }
 
     /// Truncates all labels to at most `most` bytes.
-    pub(crate) fn cut_labels(&mut self, most: usize) {
+    pub(crate) fn truncate_labels(&mut self, most: usize) {
         let all = self.labels.ids();
-        self.cut = all.filter_map(|id| Some((id, cut(self.labels.get(id), most)?))).collect();
+        self.truncated =
+            all.filter_map(|id| Some((id, truncated(self.labels.get(id), most)?))).collect();
     }
 
     /// Returns the text of a label.
     pub(crate) fn label(&self, label: StringId) -> &[u8] {
-        if let Some(text) = self.cut.get(&label) {
+        if let Some(text) = self.truncated.get(&label) {
             return text;
         }
         self.labels.get(label)

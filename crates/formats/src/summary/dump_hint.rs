@@ -26,7 +26,7 @@ pub(super) fn dump_tip(profile: &Profile) -> Option<String> {
             ))
         }
         DumpAdvice::Change { bytes, rooted: None } => {
-            let cut = share(profile.summary.stack_needs.cut, profile.samples.len() as u64);
+            let cut = share(profile.summary.stack_needs.truncated, profile.samples.len() as u64);
             Some(format!(
                 "{cut} of the stacks exceed their copy; record with --stack-size {bytes}."
             ))
@@ -57,7 +57,7 @@ pub(super) fn dump_details(profile: &Profile) -> Option<String> {
                 }
                 _ => "a larger copy would complete few of them".to_owned(),
             };
-            let cut = share(needs.cut, profile.samples.len() as u64);
+            let cut = share(needs.truncated, profile.samples.len() as u64);
             Some(format!(
                 "{cut} of the stacks exceed their copy of {} bytes; {rest}.",
                 grouped(recorded)

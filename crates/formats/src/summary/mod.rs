@@ -7,7 +7,7 @@ mod recorded;
 mod short;
 mod styles;
 mod text;
-mod unswitched;
+mod threads_without_switch;
 mod words;
 
 pub use modules::Packages;

@@ -11,7 +11,7 @@ use super::lines::Lines;
 use super::modules::{Packages, ShownModules, push_modules};
 use super::recorded::Recorded;
 use super::styles::SummaryStyles;
-use super::unswitched::unswitched;
+use super::threads_without_switch::unswitched;
 use super::words;
 use crate::render::numbers::{counted, grouped, share};
 use crate::render::text::push_line_safe;

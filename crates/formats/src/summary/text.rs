@@ -10,7 +10,7 @@ use profile::{EndReason, FoundBy, Profile};
 use super::dump_hint::dump_details;
 use super::short::{headline, lost, tips};
 use super::styles::SummaryStyles;
-use super::unswitched::unswitched;
+use super::threads_without_switch::unswitched;
 use crate::render::numbers::{counted, grouped, share};
 use crate::render::text::push_line_safe;
 

@@ -25,7 +25,7 @@ pub(crate) fn profile() -> Profile {
     for index in 0..3000_u32 {
         let name =
             profile.strings.intern(format!("ns::function<{}>(int; char)", index % 700).as_bytes());
-        let row = InlineRow { line: index, ..InlineRow::named(name) };
+        let row = InlineRow { line: index, ..InlineRow::with_name(name) };
         let first_inline = profile.inlines.next_id();
         profile
             .inlines

@@ -245,7 +245,7 @@ fn ever_new(samples: u32) -> Profile {
     profile.threads.push(ThreadRow { pid, tid, comm: name, process: name, cgroup: None });
     for number in 0..samples {
         let function = profile.strings.intern(format!("f{}", number % 2).as_bytes());
-        let row = InlineRow { line: number, ..InlineRow::named(function) };
+        let row = InlineRow { line: number, ..InlineRow::with_name(function) };
         let first_inline = profile.inlines.push(row);
         let place = LocationRow::unnamed(None, number.into());
         let location = profile.locations.push(LocationRow { first_inline, n_inlines: 1, ..place });

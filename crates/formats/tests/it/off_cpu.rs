@@ -2,7 +2,7 @@
 
 use address::Timestamp;
 use formats::{Format, FormatOptions, StackWeight};
-use profile::{EventRow, Profile, ThreadId, ThreadState, UnswitchedThread};
+use profile::{EventRow, Profile, ThreadId, ThreadState, ThreadWithoutSwitch};
 use serde_json::{Value, json};
 
 use crate::support::graphs::{fields, pprof_bytes};
@@ -76,13 +76,13 @@ fn graphs_have_a_value_for_it() {
 #[test]
 fn json_lists_threads_without_a_switch() {
     let mut profile = waiting();
-    let row = UnswitchedThread {
+    let row = ThreadWithoutSwitch {
         thread: ThreadId::new(1),
         state: ThreadState::Asleep,
         since: Timestamp(5),
         duration: 7,
     };
-    profile.summary.unswitched.push(row);
+    profile.summary.threads_without_switch.push(row);
     let text = printed(&profile, Format::Json, OFF_CPU);
     let document: Value = serde_json::from_slice(&text).expect("valid JSON");
     let expected = json!([{"thread": 1, "state": "asleep", "since_ns": 5, "duration_ns": 7}]);

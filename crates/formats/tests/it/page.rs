@@ -130,7 +130,7 @@ fn the_instructions_of_a_page() {
     let path = profile.strings.get(profile.modules.get(module).expect("a module").path);
     let instructions = vec![(1, "push %rbp".to_owned()), (2, "nopw (%rax,%rax,1)".to_owned())];
     let functions = vec![PageFunctionCode { module, start: 0x1000, instructions }];
-    let page = Page { code: PageCode { functions, left_out: 3 }, ..Page::default() };
+    let page = Page { code: PageCode { functions, omitted: 3 }, ..Page::default() };
     let mut bytes = Vec::new();
     page.print(&profile, &mut bytes).expect("memory takes it");
     let (head, _) = tables_of(bytes);

@@ -7,7 +7,7 @@ use formats::{
 use options::ShortRemedy;
 use profile::{
     Advice, ModuleLoss, NamelessModule, Profile, StackNeeds, ThreadId, ThreadState,
-    UnswitchedThread,
+    ThreadWithoutSwitch,
 };
 
 use crate::support::sample_profile::{empty, one_of_everything};
@@ -222,7 +222,7 @@ fn the_size_of_the_copy_is_suggested_by_what_chains_need() {
     // With joins, 16 KiB are enough: 240 of 350 fit, and 3 of 4 of the others are joined.
     let needs = StackNeeds {
         whole,
-        cut: 400,
+        truncated: 400,
         joined: [0, 0, 200, 50, 50, 0],
         across_gap: [0, 0, 40, 10, 0, 0],
     };
@@ -295,7 +295,7 @@ fn the_list_of_modules_is_cut() {
 
 #[test]
 fn threads_without_a_switch() {
-    let row = |thread, state, duration| UnswitchedThread {
+    let row = |thread, state, duration| ThreadWithoutSwitch {
         thread: ThreadId::new(thread),
         state,
         since: Timestamp(5),
@@ -304,15 +304,15 @@ fn threads_without_a_switch() {
     let mut profile = empty();
     let before = text(&profile);
     let lines = |profile: &Profile| text(profile).replace(&before, "");
-    profile.summary.unswitched = vec![row(0, ThreadState::Asleep, 2_907_500_000)];
+    profile.summary.threads_without_switch = vec![row(0, ThreadState::Asleep, 2_907_500_000)];
     let one = "1 thread had no context switch in the whole recording: asleep for 2.908 s at an unknown place.\n";
     assert_eq!(lines(&profile), one);
-    profile.summary.unswitched.push(row(1, ThreadState::Asleep, 2_907_500_000));
+    profile.summary.threads_without_switch.push(row(1, ThreadState::Asleep, 2_907_500_000));
     assert_eq!(
         lines(&profile),
         one.replace("1 thread", "2 threads").replace(" s at", " s each at")
     );
-    profile.summary.unswitched.extend([
+    profile.summary.threads_without_switch.extend([
         row(2, ThreadState::Asleep, 1),
         row(3, ThreadState::Running, 9),
         row(4, ThreadState::Unknown, 9),

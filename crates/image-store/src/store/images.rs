@@ -217,7 +217,7 @@ impl ImageStore {
         for (path, _) in mapped.extract_if(.., |(_, damage)| damage.happened()) {
             let path = path.display();
             let why = "was truncated while it was read; names and stacks from it may be wrong";
-            self.note(FileFindingKind::CutShort, format!("{path} {why}"));
+            self.note(FileFindingKind::Truncated, format!("{path} {why}"));
         }
         let fetched = self.options.fetcher.iter().flat_map(|fetcher| fetcher.0.findings());
         let of_host = FileFindings::default();
@@ -254,7 +254,7 @@ impl ImageStore {
         for OmittedPart { what, why } in omitted {
             let path = image.path().display();
             let message = format!("{path}: {part}{what} {why}; it was omitted");
-            self.note(FileFindingKind::LeftOut, message);
+            self.note(FileFindingKind::PartOmitted, message);
         }
     }
 
@@ -269,7 +269,7 @@ impl ImageStore {
     pub fn may_hold(&self, path: &Path, bytes: u64) -> bool {
         let held = self.held.take_for(bytes, || path.display().to_string()).inspect_err(|why| {
             let message = format!("{} asks for {why}; it was omitted", path.display());
-            self.note(FileFindingKind::LeftOut, message);
+            self.note(FileFindingKind::PartOmitted, message);
         });
         held.is_ok()
     }
@@ -351,7 +351,7 @@ impl ImageStore {
     /// Adds a finding about a file that exceeds a limit.
     fn note_excess(&self, error: ImageError) -> ImageError {
         if matches!(error, ImageError::TooMuch { .. }) {
-            self.note(FileFindingKind::LeftOut, format!("{error}; it was omitted"));
+            self.note(FileFindingKind::PartOmitted, format!("{error}; it was omitted"));
         }
         error
     }

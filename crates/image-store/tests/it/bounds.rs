@@ -47,7 +47,7 @@ fn a_section_that_states_more_than_its_file_can_hold_is_left_out() {
     let error = section(".debug_info").expect_err("too much").to_string();
     assert_eq!(error, format!("section .debug_info of /bin/app asks for {why}"));
     let message = format!("/bin/app: section .debug_info asks for {why}; it was omitted");
-    assert_eq!(findings(&store), [(FileFindingKind::LeftOut, message)]);
+    assert_eq!(findings(&store), [(FileFindingKind::PartOmitted, message)]);
 }
 
 /// Searches a kernel module. Returns whether it was found, and the findings.
@@ -101,14 +101,14 @@ fn what_a_run_holds_is_counted() {
     );
     assert_eq!((store.held().left(), store.may_hold(Path::new("/list"), 3)), (2, false));
     let message = "/list asks for more than 6 bytes of files in memory; it was omitted".to_owned();
-    assert_eq!(findings(&store), [(FileFindingKind::LeftOut, message)]);
+    assert_eq!(findings(&store), [(FileFindingKind::PartOmitted, message)]);
 
     let read =
         |name: &str| RealHost.read(&data("kernel").join(name), Origin::User).expect("a module");
     let image = image_store::Image::from_vec(Path::new("kmod.ko"), read("kmod.ko"));
     let id = image.expect("a module").build_id().expect("its id");
     let message = "the file of /kmod.ko asks for more than 10 unpacked bytes; it was omitted";
-    let left_out = vec![(FileFindingKind::LeftOut, message.to_owned())];
+    let left_out = vec![(FileFindingKind::PartOmitted, message.to_owned())];
     assert_eq!(of_module(&read("kmod.ko.zst"), id, held(10)), (false, left_out));
 }
 
@@ -123,7 +123,7 @@ fn further_symbol_tables_are_left_out() {
     let id = BuildId::from_hex(&hex(7)).expect("an id");
     let (found, findings) = of_module(&elf.build(), id, Budget::default());
     let message = "/kmod.ko: a second symbol table is one too many; it was omitted".to_owned();
-    assert_eq!((found, findings), (true, vec![(FileFindingKind::LeftOut, message)]));
+    assert_eq!((found, findings), (true, vec![(FileFindingKind::PartOmitted, message)]));
     assert_eq!(MODULE_CODE.0, 0x10_0000);
 }
 
@@ -140,7 +140,7 @@ fn names_of_sections_are_counted() {
     assert!(file.image().sections().len() < 2);
     let message =
         "/bin/app: the names of sections asks for more than 8 bytes of names; it was omitted";
-    assert_eq!(findings(&store), [(FileFindingKind::LeftOut, message.to_owned())]);
+    assert_eq!(findings(&store), [(FileFindingKind::PartOmitted, message.to_owned())]);
 }
 
 /// Many headers may state the same bytes; a scan of each would read the file many times.
@@ -171,7 +171,7 @@ fn headers_state_no_more_than_their_file_accounts_for() {
     let limit = (1 << 22) + 4 * bytes.len() as u64;
     let why = budget::Exhausted { resource: Resource::StatedBytes, limit };
     let left_out = |what: &str| {
-        (FileFindingKind::LeftOut, format!("/bin/app: {what} asks for {why}; it was omitted"))
+        (FileFindingKind::PartOmitted, format!("/bin/app: {what} asks for {why}; it was omitted"))
     };
     let (segments, sections, found) = of(&bytes);
     assert_eq!((segments, sections), (118, 7523));

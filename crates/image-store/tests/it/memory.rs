@@ -56,6 +56,6 @@ fn the_list_of_kernel_modules_is_named() {
     let found: Vec<_> = findings.iter().map(|it| (it.kind, &*it.message)).collect();
     let message = "/s/lib/modules/6.1/modules.dep asks for more than 68,719,476,736 bytes of files in memory; it \
                    was omitted";
-    assert_eq!(found, [(FileFindingKind::LeftOut, message)]);
+    assert_eq!(found, [(FileFindingKind::PartOmitted, message)]);
     assert!(!store.may_hold(Path::new("/x"), 1), "the run is to end");
 }

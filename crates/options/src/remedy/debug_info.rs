@@ -43,8 +43,8 @@ impl DebugInfo {
         let untried = self.untried;
         match &self.proof {
             DebugProof::Id(id) => {
-                let options = ways.to_debug_file(true, spelling);
-                Some(if ways.install && self.packaged {
+                let options = untried.to_debug_file(true, spelling);
+                Some(if untried.install && self.packaged {
                     format!("install its debug package (build-id {id}), or add {options}")
                 } else {
                     format!("add {options} for its debug information (build-id {id})")
@@ -52,7 +52,7 @@ impl DebugInfo {
             }
             DebugProof::Link(name) => Some(format!(
                 "add {} for its debug information, the file {name} of the same build",
-                ways.to_debug_file(false, spelling)
+                untried.to_debug_file(false, spelling)
             )),
             DebugProof::Nothing => None,
         }
@@ -61,8 +61,8 @@ impl DebugInfo {
     /// Returns the reason that names are missing, and the advice to provide them.
     pub(super) fn for_names(&self, spelling: Spelling) -> String {
         let lack = match self.symbols {
-            Symbols::Stripped => "it has no symbols",
-            Symbols::Exported => "it has exported symbols only",
+            SymbolPresence::Stripped => "it has no symbols",
+            SymbolPresence::Exported => "it has exported symbols only",
         };
         match (self.advice(spelling), self.packaged) {
             (Some(given), true) => format!("{lack}: {given}"),

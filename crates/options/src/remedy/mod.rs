@@ -8,7 +8,7 @@ mod untried;
 
 use address::{Avma, BuildId, Pid};
 
-pub use debug_info::{DebugInfo, DebugProof, Symbols};
+pub use debug_info::{DebugInfo, DebugProof, SymbolPresence};
 pub use short::ShortRemedy;
 pub use spelling::{OptionName, Spelling};
 pub use untried::UntriedOptions;
@@ -21,7 +21,7 @@ pub enum Remedy {
         /// Its build-id, which verifies it.
         id: Option<BuildId>,
         /// The options that may find it.
-        ways: Ways,
+        untried: UntriedOptions,
         /// Whether another build of it was found.
         other_build: bool,
     },
@@ -44,7 +44,7 @@ pub enum Remedy {
     DebugInfo(DebugInfo),
     /// Separate debug information, or a build with unwind tables.
     UnwindTables {
-        /// The ways to find its debug information; `None` if it was read, or cannot be found.
+        /// The untried to find its debug information; `None` if it was read, or cannot be found.
         debug: Option<DebugInfo>,
     },
     /// The file for memory of a process without a file.
@@ -96,7 +96,7 @@ impl Remedy {
         let file = || spelling.with(OptionName::Modules, "FILE");
         let list = |value| spelling.with(OptionName::Kallsyms, value);
         match self {
-            Self::File { id, ways, .. } => missing_file(*id, *ways, spelling),
+            Self::File { id, untried, .. } => missing_file(*id, *untried, spelling),
             Self::RecordedFile { name } => {
                 let option = spelling.with(OptionName::Modules, &format!("{name}=FILE"));
                 format!("add {option}, the recorded file; {KEPT}")
@@ -214,7 +214,7 @@ mod tests {
             debuginfod: true,
             install: false,
         };
-        let file = Remedy::File { id: BuildId::from_hex("ab"), ways, other_build: false };
+        let file = Remedy::File { id: BuildId::from_hex("ab"), untried, other_build: false };
         let kept = "unwind-perf record stores such files, as does perf buildid-cache --add FILE";
         assert_eq!(
             file.sentence(Spelling::KEYS),

@@ -1,6 +1,6 @@
 //! Advice for one line on a terminal: a fact about a module, and one action.
 
-use super::{DebugInfo, DebugProof, OptionName, Remedy, Spelling, Symbols};
+use super::{DebugInfo, DebugProof, OptionName, Remedy, Spelling, SymbolPresence};
 
 /// A remedy for one line: `NAME FACT (SHARE). ACTION.`
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,13 +29,13 @@ impl Remedy {
         let modules = |value: &str| format!("add {}", spelling.with(OptionName::Modules, value));
         let list = |value| spelling.with(OptionName::Kallsyms, value);
         match self {
-            Self::File { id, ways, other_build } => {
+            Self::File { id, untried, other_build } => {
                 let fact = if *other_build {
                     "is another build than the recorded one"
                 } else {
                     "was not found"
                 };
-                ShortRemedy::new(fact, format!("add {}", ways.to_file(id.is_some(), spelling)))
+                ShortRemedy::new(fact, format!("add {}", untried.to_file(id.is_some(), spelling)))
             }
             Self::RecordedFile { name } => {
                 ShortRemedy::new("is not the recorded file", modules(&format!("{name}=FILE")))
@@ -86,8 +86,8 @@ impl Remedy {
 impl DebugInfo {
     fn short(&self, spelling: Spelling) -> ShortRemedy {
         let fact = match self.symbols {
-            Symbols::Stripped => "has no symbols",
-            Symbols::Exported => "has exported symbols only",
+            SymbolPresence::Stripped => "has no symbols",
+            SymbolPresence::Exported => "has exported symbols only",
         };
         let action = match (&self.proof, self.packaged) {
             (DebugProof::Nothing, _) => "build it with -g".to_owned(),
@@ -99,15 +99,15 @@ impl DebugInfo {
 
     /// Whether a debug package may be installed here.
     fn has_package(&self) -> bool {
-        self.packaged && self.ways.install && self.proof != DebugProof::Nothing
+        self.packaged && self.untried.install && self.proof != DebugProof::Nothing
     }
 
     /// The option that most likely leads to the debug file.
     fn option(&self, spelling: Spelling) -> String {
         let has_id = matches!(self.proof, DebugProof::Id(_));
-        if self.packaged && has_id && self.ways.debuginfod {
+        if self.packaged && has_id && self.untried.debuginfod {
             spelling.name(OptionName::Debuginfod).to_owned()
-        } else if self.ways.debug_dir {
+        } else if self.untried.debug_dir {
             spelling.with(OptionName::DebugDirs, "DIR")
         } else {
             spelling.with(OptionName::Modules, "FILE")
@@ -129,16 +129,21 @@ fn unwind_tables(debug: Option<&DebugInfo>, spelling: Spelling) -> ShortRemedy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::remedy::Ways;
+    use crate::remedy::UntriedOptions;
     use address::BuildId;
 
     const COMMAND: Spelling = Spelling { of: |_| "--option", assignment: " " };
 
     fn debug(packaged: bool, install: bool) -> Remedy {
-        let ways =
-            Ways { extra_dir: true, sysroot: false, debug_dir: true, debuginfod: true, install };
+        let untried = UntriedOptions {
+            extra_dir: true,
+            sysroot: false,
+            debug_dir: true,
+            debuginfod: true,
+            install,
+        };
         let proof = DebugProof::Id(BuildId::from_hex("ab").expect("a build-id"));
-        Remedy::DebugInfo(DebugInfo { symbols: Symbols::Exported, proof, packaged, ways })
+        Remedy::DebugInfo(DebugInfo { symbols: SymbolPresence::Exported, proof, packaged, untried })
     }
 
     #[test]

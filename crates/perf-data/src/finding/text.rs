@@ -21,13 +21,13 @@ impl fmt::Display for Finding {
             Self::Unfinished { offset } => {
                 write!(f, "perf did not finish the recording; the data from {offset:#x} to the end of the file was read")
             }
-            Self::DataCut { expected, found } => {
+            Self::DataTruncated { expected, found } => {
                 write!(f, "the file is truncated: its data ends at {expected:#x}, the file ends at {found:#x}")
             }
             Self::PartialRecord { offset, len } => {
                 write!(f, "the last record, at {offset:#x}, is truncated: {len} bytes were dropped")
             }
-            Self::AttrsCut { offset, size } => {
+            Self::AttrsTruncated { offset, size } => {
                 write!(f, "the attribute section at {offset:#x} ({size} bytes) exceeds the file")
             }
             Self::AttrStride { stated, used } => {
@@ -51,7 +51,7 @@ impl fmt::Display for Finding {
             Self::UnknownSampleBits { event, bits } => {
                 write!(f, "the sample type of event {event} has unknown bits {bits:#x}")
             }
-            Self::IdPlacesDiffer { event } => {
+            Self::IdOffsetsDiffer { event } => {
                 write!(f, "event {event} has its id at another position than the first event")
             }
             Self::EventIgnored { offset } => {
@@ -95,7 +95,7 @@ fn write_of_record(finding: &Finding, f: &mut fmt::Formatter<'_>) -> fmt::Result
         Finding::EventsLost { offset, lost } => {
             write!(f, "the kernel lost {lost} events, as reported at {offset:#x}")
         }
-        Finding::PayloadCut { offset, size } => {
+        Finding::PayloadTruncated { offset, size } => {
             write!(f, "the payload of the record at {offset:#x} ({size} bytes) exceeds the data")
         }
         _ => write_of_stream(finding, f),

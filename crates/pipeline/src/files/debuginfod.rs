@@ -18,7 +18,7 @@ use options::FileSearch;
 
 use crate::error::Error;
 use crate::files::limits::DownloadLimits;
-use crate::files::request::{NotGiven, Request, Requests, no_time};
+use crate::files::request::{FetchError, Request, Requests, no_time};
 use crate::files::servers::Server;
 use crate::observer::Observer;
 
@@ -56,7 +56,7 @@ pub(crate) fn fetcher(
         host: host.clone(),
         cache,
         requests: Requests::new(limits, budget),
-        state: Mutex::new(State { servers, ..State::default() }),
+        state: Mutex::new(DownloadState { servers, ..DownloadState::default() }),
         observer: observer.clone(),
     }))))
 }
@@ -75,14 +75,14 @@ struct Client {
     host: Arc<dyn Host>,
     cache: PathBuf,
     requests: Requests,
-    state: Mutex<State>,
+    state: Mutex<DownloadState>,
     /// Receives the progress of downloads and the requests that last long.
     observer: Arc<dyn Observer>,
 }
 
 /// The state of the downloads of a run.
 #[derive(Default)]
-struct State {
+struct DownloadState {
     /// In query order.
     servers: Vec<Server>,
     asked: HashMap<(BuildId, FetchKind), Option<PathBuf>>,
@@ -101,7 +101,7 @@ impl Fetch for Client {
         }
         let path = self.cache.join(id.to_string()).join(kind.as_str());
         let found =
-            self.is_cached(&path, id).unwrap_or_else(|| self.ask(&mut state, id, kind, &path));
+            self.is_cached(&path, id).unwrap_or_else(|| self.request(&mut state, id, kind, &path));
         let found = found.then_some(path);
         state.asked.insert((id, kind), found.clone());
         found
@@ -113,7 +113,7 @@ impl Fetch for Client {
 }
 
 impl Client {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, DownloadState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -137,12 +137,18 @@ impl Client {
     }
 
     /// Queries the servers one after the other.
-    fn ask(&self, state: &mut State, id: BuildId, kind: FetchKind, path: &Path) -> bool {
-        let State { servers, fetched, spent, .. } = state;
+    fn request(
+        &self,
+        state: &mut DownloadState,
+        id: BuildId,
+        kind: FetchKind,
+        path: &Path,
+    ) -> bool {
+        let DownloadState { servers, fetched, spent, .. } = state;
         // A miss is recorded only if every server was queried and has no such file.
         let mut is_nowhere = !servers.is_empty();
         for server in servers {
-            if !server.is_asked() {
+            if !server.is_active() {
                 is_nowhere = false;
                 continue;
             }
@@ -150,7 +156,7 @@ impl Client {
             let limits = &self.requests.limits;
             let time = limits.run.map(|run| run.saturating_sub(*spent));
             let given = if time.is_some_and(|time| time.is_zero()) {
-                Err(NotGiven::Failed(no_time(limits)))
+                Err(FetchError::Failed(no_time(limits)))
             } else {
                 let bytes = LARGEST_IN_ALL.saturating_sub(*fetched);
                 let request = Request { server: &server.url, id, kind, path, time, bytes };
@@ -162,8 +168,8 @@ impl Client {
                     *fetched += bytes;
                     return true;
                 }
-                Err(NotGiven::NotThere) => {}
-                Err(NotGiven::Stopped) => return false,
+                Err(FetchError::NotFound) => {}
+                Err(FetchError::Stopped) => return false,
                 Err(reason) => {
                     is_nowhere = false;
                     server.failed(&reason);

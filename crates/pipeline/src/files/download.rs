@@ -18,7 +18,7 @@ pub(crate) const LEAST: u64 = 100 << 10;
 
 /// A response body; reading it fails if it arrives too slowly.
 #[derive(Debug)]
-pub(crate) struct Paced<R> {
+pub(crate) struct TimedReader<R> {
     body: R,
     /// Time for each [`LEAST`] bytes; `None` is no limit.
     time: Option<Duration>,
@@ -27,13 +27,13 @@ pub(crate) struct Paced<R> {
     bytes: u64,
 }
 
-impl<R> Paced<R> {
+impl<R> TimedReader<R> {
     pub(crate) fn new(body: R, time: Option<Duration>) -> Self {
         Self { body, time, since: Instant::now(), bytes: 0 }
     }
 }
 
-impl<R: Read> Read for Paced<R> {
+impl<R: Read> Read for TimedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n = self.body.read(buffer)?;
         self.bytes += n as u64;
@@ -49,14 +49,14 @@ impl<R: Read> Read for Paced<R> {
 
 /// Size limits of a body, known before it arrives.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Download {
+pub(crate) struct BodyLimits {
     /// Its size in bytes, if the server states it.
     pub(crate) size: Option<u64>,
     /// Largest accepted size, in bytes.
     pub(crate) most: u64,
 }
 
-impl Download {
+impl BodyLimits {
     /// Copies the body and returns its size in bytes.
     /// `report` receives the number of bytes copied so far and returns whether to continue.
     ///
@@ -136,7 +136,7 @@ pub(crate) fn check(path: &Path, size: u64, id: BuildId) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    fn copied(download: Download, body: &[u8]) -> Result<Vec<u8>, String> {
+    fn copied(download: BodyLimits, body: &[u8]) -> Result<Vec<u8>, String> {
         let mut out = Vec::new();
         let copied = download.copy(&mut &*body, &mut out, &mut |_| true);
         copied.map(|_| out).map_err(|error| error.to_string())
@@ -144,17 +144,17 @@ mod tests {
 
     #[test]
     fn bodies_are_believed_no_further_than_they_fit() {
-        let any = Download { size: None, most: 8 };
+        let any = BodyLimits { size: None, most: 8 };
         let elf = b"\x7fELF1234";
         assert_eq!(copied(any, elf), Ok(elf.to_vec()));
-        assert_eq!(copied(Download { size: Some(8), ..any }, elf), Ok(elf.to_vec()));
-        let cases: [(Download, &[u8], &str); 6] = [
+        assert_eq!(copied(BodyLimits { size: Some(8), ..any }, elf), Ok(elf.to_vec()));
+        let cases: [(BodyLimits, &[u8], &str); 6] = [
             (any, b"", "the response is not an ELF file"),
             (any, b"\x7fEL", "the response is not an ELF file"),
             (any, b"<html>login please</html>", "the response is not an ELF file"),
             (any, b"\x7fELF12345", "the response is larger than allowed"),
-            (Download { size: Some(9), most: 100 }, elf, "the response is truncated"),
-            (Download { size: Some(7), most: 100 }, elf, "the response is larger than allowed"),
+            (BodyLimits { size: Some(9), most: 100 }, elf, "the response is truncated"),
+            (BodyLimits { size: Some(7), most: 100 }, elf, "the response is larger than allowed"),
         ];
         for (download, body, error) in cases {
             assert_eq!(copied(download, body), Err(error.to_owned()));

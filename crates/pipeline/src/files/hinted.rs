@@ -20,11 +20,11 @@ pub(super) struct HintedFiles<'h> {
 /// A file of hints.
 pub(super) struct HintedFile {
     pub(super) image: Image,
-    code: Code,
+    code: HintedCode,
 }
 
 /// A file offset of code, for hints that state none.
-enum Code {
+enum HintedCode {
     /// Default offset: 0, except in a relocatable file.
     From(FileOffset),
     /// A relocatable file without code.
@@ -45,16 +45,17 @@ pub(super) fn open_hints<'h>(hints: &'h [Hint], host: &dyn Host) -> Result<Hinte
             Entry::Vacant(new) => {
                 let relocatable = Image::open(host, path, Origin::User)?.is_relocatable();
                 let image = Image::open_for_copies(host, path, Origin::User)?;
-                let code = if relocatable { code_of(&image) } else { Code::From(FileOffset(0)) };
+                let code =
+                    if relocatable { code_of(&image) } else { HintedCode::From(FileOffset(0)) };
                 new.insert(HintedFile { image, code })
             }
         };
         let offset = match (hint.offset, &file.code) {
-            (Some(offset), _) | (None, &Code::From(offset)) => offset,
-            (None, Code::Nowhere) => {
+            (Some(offset), _) | (None, &HintedCode::From(offset)) => offset,
+            (None, HintedCode::Nowhere) => {
                 return Err(Error::HintWithoutCode { hint: hint.to_string() });
             }
-            (None, Code::InSeveral(first, second)) => {
+            (None, HintedCode::InSeveral(first, second)) => {
                 let (first, second) = (first.clone(), second.clone());
                 return Err(Error::HintNeedsOffset { hint: hint.to_string(), first, second });
             }
@@ -65,16 +66,16 @@ pub(super) fn open_hints<'h>(hints: &'h [Hint], host: &dyn Host) -> Result<Hinte
 }
 
 /// Returns the offset of the code in a relocatable file.
-fn code_of(image: &Image) -> Code {
+fn code_of(image: &Image) -> HintedCode {
     let mut code = image.sections().iter().filter(|s| s.executable && s.has_bytes());
     match (code.next(), code.next()) {
-        (None, _) => Code::Nowhere,
-        (Some(only), None) => Code::From(only.offset()),
-        (Some(first), Some(second)) => Code::InSeveral(place_of(first), place_of(second)),
+        (None, _) => HintedCode::Nowhere,
+        (Some(only), None) => HintedCode::From(only.offset()),
+        (Some(first), Some(second)) => HintedCode::InSeveral(describe(first), describe(second)),
     }
 }
 
 /// Formats a section's name and offset for a message.
-fn place_of(section: &Section) -> String {
+fn describe(section: &Section) -> String {
     format!("{} at {:#x}", String::from_utf8_lossy(&section.name), section.offset().0)
 }

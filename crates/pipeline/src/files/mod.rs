@@ -30,10 +30,10 @@ use options::{FileSearch, parse_module_file};
 use perf_data::Head;
 
 use crate::error::Error;
-use crate::given::{refuse_shared, resolved};
 use crate::limits::file_budget;
 use crate::observer::Observer;
 use crate::recording_key::recording_key;
+use crate::references::{refuse_shared, resolved};
 use crate::setting::Setting;
 use hinted::{HintedFile, HintedFiles, open_hints};
 
@@ -66,8 +66,8 @@ impl Files {
     ) -> Result<Self, Error> {
         let features = head.features();
         let (hostname, os_release) = (features.hostname, features.os_release);
-        let machine = RecordedMachine { hostname, os_release, recorded_until };
-        Ok(Self { arch: head.machine().arch, ..Self::of_machine(setting, machine, recording)? })
+        let machine = RecordedHost { hostname, os_release, recorded_until };
+        Ok(Self { arch: head.machine().arch, ..Self::of_host(setting, machine, recording)? })
     }
 
     /// Like [`Self::new`], without a recording: files are those of this host, but each must prove its identity by its
@@ -78,21 +78,21 @@ impl Files {
     pub(crate) fn of_no_recording(setting: &Setting<'_>) -> Result<Self, Error> {
         let release = setting.host.kernel_release();
         let os_release = Some(&release[..]);
-        Self::of_machine(
+        Self::of_host(
             setting,
-            RecordedMachine { hostname: None, os_release, recorded_until: None },
+            RecordedHost { hostname: None, os_release, recorded_until: None },
             None,
         )
     }
 
-    fn of_machine(
+    fn of_host(
         setting: &Setting<'_>,
-        machine: RecordedMachine<'_>,
+        machine: RecordedHost<'_>,
         recording: Option<&Path>,
     ) -> Result<Self, Error> {
-        let Setting { host, kept, options, observer, memory, .. } = setting;
+        let Setting { host, shared, options, observer, memory, .. } = setting;
         let search = &*resolved(&options.files, &***host)?;
-        let budget = file_budget(options.limits, kept.budget);
+        let budget = file_budget(options.limits, shared.budget);
         if let Some(place) = &options.cache {
             refuse_shared("cache", &place.folder, &***host)?;
         }
@@ -103,7 +103,7 @@ impl Files {
         let options = file_options(search, machine, host, dirs, fetcher, budget);
         let recorded_copies = recorded_copies(&options.build_id_dirs, recording, &***host);
         let options = FileOptions { memory, recorded_copies, ..options };
-        let images = Arc::new(ImageStore::sharing(options, Arc::clone(&kept.images)));
+        let images = Arc::new(ImageStore::sharing(options, Arc::clone(&shared.images)));
         for distrust in distrusted {
             let message = format!("{distrust}; its files are not used");
             images.note(FileFindingKind::SharedFolder, message);
@@ -131,7 +131,7 @@ impl Files {
 
 /// The recorded machine, as the recording describes it.
 #[derive(Clone, Copy)]
-struct RecordedMachine<'r> {
+struct RecordedHost<'r> {
     hostname: Option<&'r [u8]>,
     os_release: Option<&'r [u8]>,
     /// When the recording ended, in nanoseconds since 1970.
@@ -140,7 +140,7 @@ struct RecordedMachine<'r> {
 
 fn file_options(
     search: &FileSearch,
-    recorded: RecordedMachine<'_>,
+    recorded: RecordedHost<'_>,
     host: &Arc<dyn Host>,
     build_id_dirs: Vec<PathBuf>,
     fetcher: Option<Fetcher>,

@@ -14,26 +14,26 @@ use host::replace_file;
 use image_store::FetchKind;
 use ureq::Timeout;
 
-use crate::files::download::{Download as Body, LEAST, Paced, check};
+use crate::files::download::{BodyLimits as Body, LEAST, TimedReader, check};
 use crate::files::limits::DownloadLimits;
-use crate::observer::{Download, Observer, Waiting};
+use crate::observer::{Download, Observer, ServerWait};
 
 /// Requests that last longer than this are reported to the observer.
 const NOTICED: Duration = Duration::from_secs(1);
 
 /// The reason that a server did not deliver a file.
 #[derive(PartialEq, Eq, Debug)]
-pub(crate) enum NotGiven {
+pub(crate) enum FetchError {
     /// The server does not have it.
-    NotThere,
+    NotFound,
     /// The user stopped the run.
     Stopped,
     /// The file is not wanted, for a reason that is not the server's fault.
-    NotWanted(String),
+    Unusable(String),
     /// An error, as a text.
     Failed(String),
     /// The server did not respond within the time limit.
-    Hung(String),
+    TimedOut(String),
 }
 
 /// HTTP client with the limits of a run.
@@ -81,12 +81,12 @@ impl Requests {
         request: &Request<'_>,
         observer: &dyn Observer,
         is_announced: &mut bool,
-    ) -> Result<u64, NotGiven> {
+    ) -> Result<u64, FetchError> {
         let name = format!("{} {}", request.kind.as_str(), request.id);
         if *is_announced {
             return self.fetch(request, &name, observer);
         }
-        let waiting = Waiting { server: request.server, name: &name, limit: self.limits.answer };
+        let waiting = ServerWait { server: request.server, name: &name, limit: self.limits.answer };
         let (running, ended) = channel::<()>();
         thread::scope(|scope| {
             let watch = move || {
@@ -110,7 +110,7 @@ impl Requests {
         request: &Request<'_>,
         name: &str,
         observer: &dyn Observer,
-    ) -> Result<u64, NotGiven> {
+    ) -> Result<u64, FetchError> {
         let url = format!("{}/buildid/{}/{}", request.server, request.id, request.kind.as_str());
         let download = Download { name, url: &url, done: 0, total: 0, ended: false };
         let time = request.time.into_iter().chain(self.limits.file).min();
@@ -122,29 +122,29 @@ impl Requests {
                     observer.download(&Download { done, total, ..download });
                     !observer.is_cancelled()
                 };
-                self.keep(&mut response, request, &report)
+                self.store(&mut response, request, &report)
             }
-            Err(ureq::Error::StatusCode(404)) => Err(NotGiven::NotThere),
-            Err(ureq::Error::Timeout(reason)) => Err(self.hung(reason, request)),
-            Err(error) => Err(NotGiven::Failed(error.to_string())),
+            Err(ureq::Error::StatusCode(404)) => Err(FetchError::NotFound),
+            Err(ureq::Error::Timeout(reason)) => Err(self.timed_out(reason, request)),
+            Err(error) => Err(FetchError::Failed(error.to_string())),
         };
         observer.download(&Download { ended: true, ..download });
         given
     }
 
     /// Stores the body in the cache, if it is the requested file.
-    fn keep(
+    fn store(
         &self,
         response: &mut ureq::http::Response<ureq::Body>,
         request: &Request<'_>,
         report: &dyn Fn(u64, u64) -> bool,
-    ) -> Result<u64, NotGiven> {
+    ) -> Result<u64, FetchError> {
         let expected = self.body_of(response, request)?;
         let total = response.body().content_length().unwrap_or(0);
-        let mut body = Paced::new(response.body_mut().as_reader(), self.limits.answer);
+        let mut body = TimedReader::new(response.body_mut().as_reader(), self.limits.answer);
         let mut stopped = false;
         let mut written = 0;
-        let kept = replace_file(request.path, |file| {
+        let stored = replace_file(request.path, |file| {
             written = expected.copy(&mut body, file, &mut |done| {
                 stopped = !report(done, total);
                 !stopped
@@ -152,10 +152,10 @@ impl Requests {
             file.flush()?;
             check(&file.path(), written, request.id)
         });
-        match kept {
+        match stored {
             Ok(()) => Ok(written),
-            Err(_) if stopped => Err(NotGiven::Stopped),
-            Err(error) => Err(self.broken_off(error, request)),
+            Err(_) if stopped => Err(FetchError::Stopped),
+            Err(error) => Err(self.interrupted(error, request)),
         }
     }
 
@@ -164,7 +164,7 @@ impl Requests {
         &self,
         response: &ureq::http::Response<ureq::Body>,
         request: &Request<'_>,
-    ) -> Result<Body, NotGiven> {
+    ) -> Result<Body, FetchError> {
         let header = |name| response.headers().get(name)?.to_str().ok();
         let packed = header("content-encoding").is_some_and(|value| value != "identity");
         let stated = header("x-debuginfod-size").and_then(|size| size.trim().parse().ok());
@@ -173,7 +173,7 @@ impl Requests {
         let largest = self.limits.largest;
         if let Some(size) = size.filter(|size| *size > largest) {
             let limit = format!("it has {size} bytes, and DEBUGINFOD_MAXSIZE is {largest}");
-            return Err(NotGiven::NotWanted(limit));
+            return Err(FetchError::Unusable(limit));
         }
         // The content length of a compressed body is the compressed length.
         let limit = self.budget.limit(Resource::UnpackedBytes);
@@ -182,23 +182,23 @@ impl Requests {
     }
 
     /// Returns the reason that a body did not arrive completely.
-    fn broken_off(&self, error: io::Error, request: &Request<'_>) -> NotGiven {
+    fn interrupted(&self, error: io::Error, request: &Request<'_>) -> FetchError {
         let is_slow = error.kind() == io::ErrorKind::TimedOut;
         match ureq::Error::from(error) {
-            ureq::Error::Timeout(reason) => self.hung(reason, request),
+            ureq::Error::Timeout(reason) => self.timed_out(reason, request),
             ureq::Error::Io(_) if is_slow => {
                 let time = seconds(self.limits.answer);
-                NotGiven::Hung(format!("it sent less than {} KiB in {time}", LEAST >> 10))
+                FetchError::TimedOut(format!("it sent less than {} KiB in {time}", LEAST >> 10))
             }
-            error => NotGiven::Failed(error.to_string()),
+            error => FetchError::Failed(error.to_string()),
         }
     }
 
     /// Converts a timeout of the client to its reason.
-    fn hung(&self, reason: Timeout, request: &Request<'_>) -> NotGiven {
+    fn timed_out(&self, reason: Timeout, request: &Request<'_>) -> FetchError {
         let limits = &self.limits;
         match reason {
-            Timeout::Resolve | Timeout::Connect => NotGiven::Hung(format!(
+            Timeout::Resolve | Timeout::Connect => FetchError::TimedOut(format!(
                 "there was no connection within {}",
                 seconds(limits.connect)
             )),
@@ -207,10 +207,12 @@ impl Requests {
                 if limits.file.is_some_and(|file| request.time.is_none_or(|time| file < time)) =>
             {
                 let time = seconds(limits.file);
-                NotGiven::Failed(format!("a file did not come within {time} (DEBUGINFOD_MAXTIME)"))
+                FetchError::Failed(format!(
+                    "a file did not come within {time} (DEBUGINFOD_MAXTIME)"
+                ))
             }
-            Timeout::Global => NotGiven::Failed(no_time(limits)),
-            _ => NotGiven::Hung(format!("it sent nothing for {}", seconds(limits.answer))),
+            Timeout::Global => FetchError::Failed(no_time(limits)),
+            _ => FetchError::TimedOut(format!("it sent nothing for {}", seconds(limits.answer))),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use image_store::{FileFinding, FileFindingKind};
 
-use crate::files::request::NotGiven;
+use crate::files::request::FetchError;
 
 /// Number of failures after which a server is not queried again in a run.
 const FAILURES: u64 = 3;
@@ -28,20 +28,20 @@ impl Server {
     }
 
     /// Returns true if the server is still queried.
-    pub(crate) fn is_asked(&self) -> bool {
+    pub(crate) fn is_active(&self) -> bool {
         !self.is_hung && self.failures < FAILURES
     }
 
     /// Records the reason that a file was not delivered.
-    pub(crate) fn failed(&mut self, reason: &NotGiven) {
+    pub(crate) fn failed(&mut self, reason: &FetchError) {
         let text = match reason {
-            NotGiven::NotThere | NotGiven::Stopped => return,
-            NotGiven::NotWanted(text) => text,
-            NotGiven::Failed(text) => {
+            FetchError::NotFound | FetchError::Stopped => return,
+            FetchError::Unusable(text) => text,
+            FetchError::Failed(text) => {
                 self.failures += 1;
                 text
             }
-            NotGiven::Hung(text) => {
+            FetchError::TimedOut(text) => {
                 self.is_hung = true;
                 text
             }

@@ -34,7 +34,7 @@ pub struct SourceFiles<'a> {
 
 /// A candidate path of a source file.
 #[derive(Debug, PartialEq, Eq)]
-struct Place {
+struct CandidatePath {
     path: PathBuf,
     /// The folder that the path must not leave.
     root: PathBuf,
@@ -63,11 +63,11 @@ impl<'a> SourceFiles<'a> {
     /// Returns the content of a source file, for the user alone; `None` if it is not found.
     #[must_use]
     pub fn text(&self, name: &[u8]) -> Option<Vec<u8>> {
-        let read = |place: Place| {
-            let origin = Origin::Recording { root: &place.root };
-            self.host_of(&place).read(&place.path, origin).ok()
+        let read = |candidate: CandidatePath| {
+            let origin = Origin::Recording { root: &candidate.root };
+            self.host_of(&candidate).read(&candidate.path, origin).ok()
         };
-        self.places(name).into_iter().find_map(read)
+        self.candidates(name).into_iter().find_map(read)
     }
 
     /// Like [`Self::text`], for output that others see: only texts of at most 2 MiB with an extension of sources.
@@ -77,9 +77,9 @@ impl<'a> SourceFiles<'a> {
         if !ENDINGS.contains(&ending) {
             return None;
         }
-        self.places(name).into_iter().find_map(|place| {
-            let origin = Origin::Recording { root: &place.root };
-            let file = self.host_of(&place).open(&place.path, origin).ok()?;
+        self.candidates(name).into_iter().find_map(|candidate| {
+            let origin = Origin::Recording { root: &candidate.root };
+            let file = self.host_of(&candidate).open(&candidate.path, origin).ok()?;
             let bytes: &[u8] = &file.content;
             let is_text = bytes.len() <= MOST_OF_FILE && !bytes.contains(&0);
             is_text.then(|| bytes.to_vec())
@@ -94,43 +94,49 @@ impl<'a> SourceFiles<'a> {
         plain.below_current_folder().unwrap_or(plain).to_bytes()
     }
 
-    fn host_of(&self, place: &Place) -> &'a dyn Host {
-        self.local.filter(|_| place.is_local).unwrap_or(self.host)
+    fn host_of(&self, candidate: &CandidatePath) -> &'a dyn Host {
+        self.local.filter(|_| candidate.is_local).unwrap_or(self.host)
     }
 
     /// Returns the candidate paths of a file in search order: the path that the user's path map gives, then the
     /// recorded path, in each sysroot if there is one.
     /// Suffixes below the source folders follow, and for a relative name the current folder.
-    fn places(&self, name: &[u8]) -> Vec<Place> {
+    fn candidates(&self, name: &[u8]) -> Vec<CandidatePath> {
         let Some(plain) = SourceName::new(name) else { return Vec::new() };
         // `/proc/self/cwd` as the build's working directory stands for the current folder.
         let relative = plain.below_current_folder();
         let forms = || std::iter::once(&plain).chain(&relative);
-        let mut places = Vec::new();
+        let mut candidates = Vec::new();
         for (from, to) in &self.search.path_map {
             let to = if to.is_empty() { HERE.as_bytes() } else { to };
             let to = Path::new(OsStr::from_bytes(to));
             for rest in forms().filter_map(|form| form.rest_after(from)) {
-                places.push(Place::below(to, &rest, false));
+                candidates.push(CandidatePath::below(to, &rest, false));
             }
         }
         if plain.is_absolute() && relative.is_none() {
-            self.add_recorded(name, &plain, &mut places);
+            self.add_recorded(name, &plain, &mut candidates);
         }
         let last = relative.as_ref().unwrap_or(&plain);
         for folder in &self.search.source_dirs {
-            places.extend(last.suffixes().map(|suffix| Place::below(folder, &suffix, true)));
+            candidates
+                .extend(last.suffixes().map(|suffix| CandidatePath::below(folder, &suffix, true)));
         }
         let is_here = self.search.sysroots.is_empty() && self.local.is_none();
         if is_here && let Some(whole) = last.suffixes().next().filter(|_| !last.is_absolute()) {
-            places.push(Place::below(Path::new(HERE), &whole, true));
+            candidates.push(CandidatePath::below(Path::new(HERE), &whole, true));
         }
-        places
+        candidates
     }
 
     /// Adds an absolute path as recorded, for the file system to resolve, then without `..`: folders of the build may
     /// be missing.
-    fn add_recorded(&self, name: &[u8], plain: &SourceName<'_>, places: &mut Vec<Place>) {
+    fn add_recorded(
+        &self,
+        name: &[u8],
+        plain: &SourceName<'_>,
+        candidates: &mut Vec<CandidatePath>,
+    ) {
         let mut roots: Vec<&Path> = self.search.sysroots.iter().map(PathBuf::as_path).collect();
         if roots.is_empty() {
             roots.push(Path::new("/"));
@@ -139,16 +145,17 @@ impl<'a> SourceFiles<'a> {
         let recorded = recorded.strip_prefix("/").unwrap_or(recorded);
         for root in roots {
             let as_it_is =
-                Place { path: root.join(recorded), root: root.to_owned(), is_local: false };
-            let plain = plain.suffixes().next().map(|whole| Place::below(root, &whole, false));
+                CandidatePath { path: root.join(recorded), root: root.to_owned(), is_local: false };
+            let plain =
+                plain.suffixes().next().map(|whole| CandidatePath::below(root, &whole, false));
             let plain = plain.filter(|plain| plain.path.as_os_str() != as_it_is.path.as_os_str());
-            places.push(as_it_is);
-            places.extend(plain);
+            candidates.push(as_it_is);
+            candidates.extend(plain);
         }
     }
 }
 
-impl Place {
+impl CandidatePath {
     fn below(root: &Path, path: &Path, is_local: bool) -> Self {
         Self { path: root.join(path), root: root.to_owned(), is_local }
     }

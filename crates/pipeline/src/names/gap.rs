@@ -34,7 +34,7 @@ impl GapLocations {
     pub(crate) fn functions(self, strings: &mut Strings) -> GapFunctions {
         let named = self.0.iter().zip(NAMES);
         let function = |(at, (_, name)): (&Option<usize>, (FoundBy, &[u8]))| {
-            at.map(|at| (at, InlineRow::named(strings.intern(name))))
+            at.map(|at| (at, InlineRow::with_name(strings.intern(name))))
         };
         named.filter_map(function).collect()
     }

@@ -15,12 +15,12 @@ use symbolizer::{
     symbolize,
 };
 
-use super::named::{NameSource, Named};
+use super::location_names::{LocationNames, NameSource};
 use super::trampolines::name_trampolines;
 use super::{NameWatch, Sources};
 
 /// An address that its file does not name.
-pub(super) struct Nameless {
+pub(super) struct NamelessAddress {
     /// Index of its location.
     pub(super) location: u32,
     pub(super) address: Svma,
@@ -29,16 +29,16 @@ pub(super) struct Nameless {
 }
 
 /// A file and its addresses, each with the index of its location.
-struct Wanted {
+struct FileAddresses {
     file: Arc<LoadedImage>,
-    places: Vec<(u64, u32)>,
+    entries: Vec<(u64, u32)>,
 }
 
-impl Wanted {
+impl FileAddresses {
     /// Returns the distinct addresses, ascending.
     fn addresses(&mut self) -> Vec<Svma> {
-        self.places.sort_unstable();
-        let mut addresses: Vec<Svma> = self.places.iter().map(|&(svma, _)| Svma(svma)).collect();
+        self.entries.sort_unstable();
+        let mut addresses: Vec<Svma> = self.entries.iter().map(|&(svma, _)| Svma(svma)).collect();
         addresses.dedup();
         addresses
     }
@@ -48,12 +48,12 @@ impl Wanted {
 /// of these files, so such answers are not cached.
 struct WatchedSplits<'l> {
     splits: StoredSplits<'l>,
-    asked: AtomicBool,
+    requested: AtomicBool,
 }
 
 impl SplitFinder for WatchedSplits<'_> {
     fn find(&self, id: u64, directory: &[u8], name: &[u8]) -> Option<&Image> {
-        self.asked.store(true, Ordering::Relaxed);
+        self.requested.store(true, Ordering::Relaxed);
         self.splits.find(id, directory, name)
     }
 }
@@ -75,8 +75,12 @@ pub(crate) fn symbol_options<'o>(
 
 impl Sources<'_> {
     /// Returns all addresses in files, grouped by file.
-    fn wanted(&self, named: &mut Named<'_>, kernel: &HashMap<ModuleId, KernelFile>) -> Vec<Wanted> {
-        let mut files: Vec<Wanted> = Vec::new();
+    fn files_to_search(
+        &self,
+        named: &mut LocationNames<'_>,
+        kernel: &HashMap<ModuleId, KernelFile>,
+    ) -> Vec<FileAddresses> {
+        let mut files: Vec<FileAddresses> = Vec::new();
         let mut index = HashMap::new();
         for (location, id) in named.locations.iter().zip(0_u32..) {
             let in_kernel = location.module.and_then(|module| kernel.get(&module));
@@ -91,11 +95,11 @@ impl Sources<'_> {
                 },
             };
             let at = *index.entry(file.serial).or_insert_with(|| {
-                files.push(Wanted { file: file.clone(), places: Vec::new() });
+                files.push(FileAddresses { file: file.clone(), entries: Vec::new() });
                 files.len() - 1
             });
             if let Some(file) = files.get_mut(at) {
-                file.places.push((svma, id));
+                file.entries.push((svma, id));
             }
         }
         files
@@ -104,24 +108,25 @@ impl Sources<'_> {
     /// Looks up the names in the files; returns the addresses without one.
     pub(super) fn files(
         &self,
-        named: &mut Named<'_>,
+        named: &mut LocationNames<'_>,
         kernel: &HashMap<ModuleId, KernelFile>,
         watch: &NameWatch<'_>,
         strings: &mut Strings,
-    ) -> Vec<Nameless> {
-        let mut files = self.wanted(named, kernel);
-        let addresses: Vec<Vec<Svma>> = files.par_iter_mut().map(Wanted::addresses).collect();
+    ) -> Vec<NamelessAddress> {
+        let mut files = self.files_to_search(named, kernel);
+        let addresses: Vec<Vec<Svma>> =
+            files.par_iter_mut().map(FileAddresses::addresses).collect();
         named.symbols = match self.cache {
             None => {
                 let asked: Vec<&[Svma]> = addresses.iter().map(Vec::as_slice).collect();
-                self.ask(&files, &asked, watch, strings).0
+                self.symbolize(&files, &asked, watch, strings).0
             }
-            Some(cache) => self.recall_or_ask(cache, &files, &addresses, watch, strings),
+            Some(cache) => self.recall_or_symbolize(cache, &files, &addresses, watch, strings),
         };
         let mut nameless = Vec::new();
         for (request, wanted) in (0_u32..).zip(&files) {
             take_answers(named, request, wanted, &mut nameless);
-            let done = name_trampolines(named, &wanted.file, &wanted.places);
+            let done = name_trampolines(named, &wanted.file, &wanted.entries);
             if !done.is_empty() {
                 nameless.retain(|place| !done.contains(&place.location));
             }
@@ -130,29 +135,30 @@ impl Sources<'_> {
     }
 
     /// Takes known answers from the cache, looks up the rest in the files, and caches that.
-    fn recall_or_ask(
+    fn recall_or_symbolize(
         &self,
         cache: &Cache,
-        files: &[Wanted],
+        files: &[FileAddresses],
         addresses: &[Vec<Svma>],
         watch: &NameWatch<'_>,
         strings: &mut Strings,
     ) -> Symbols {
         let images = self.images;
         let options = symbol_options(self.options, images);
-        let key =
-            |wanted: &Wanted| CacheKey::of(&SymbolSource::of_files(&wanted.file, images), &options);
+        let key = |wanted: &FileAddresses| {
+            CacheKey::of(&SymbolSource::of_files(&wanted.file, images), &options)
+        };
         let keys: Vec<Option<CacheKey>> = files.par_iter().map(key).collect();
         let known = keys.into_iter().zip(addresses.iter().map(Vec::as_slice));
         let recalled = cache.recall(&known.collect::<Vec<_>>());
         let missing: Vec<&[Svma]> = (0..files.len()).map(|file| recalled.missing(file)).collect();
         let mut new = Strings::default();
-        let (symbols, asked_splits) = self.ask(files, &missing, watch, &mut new);
+        let (symbols, asked_splits) = self.symbolize(files, &missing, watch, &mut new);
         let fresh = Fresh { symbols: &symbols, strings: &new };
         // An interrupted look-up is incomplete, but its answers do not show that.
         if !self.observer.is_cancelled() && !images.options().memory.is_exceeded() {
             let may_keep =
-                |(wanted, asked): (&Wanted, &bool)| !asked && wanted.file.is_whole(images);
+                |(wanted, asked): (&FileAddresses, &bool)| !asked && wanted.file.is_whole(images);
             let may_keep: Vec<bool> = files.iter().zip(&asked_splits).map(may_keep).collect();
             cache.store(&recalled, fresh, &may_keep);
         }
@@ -160,21 +166,21 @@ impl Sources<'_> {
     }
 
     /// Looks up these addresses in the files; returns for each file whether split units were requested.
-    fn ask(
+    fn symbolize(
         &self,
-        files: &[Wanted],
+        files: &[FileAddresses],
         addresses: &[&[Svma]],
         watch: &NameWatch<'_>,
         strings: &mut Strings,
     ) -> (Symbols, Vec<bool>) {
         let images = self.images;
-        let splits = files.iter().map(|Wanted { file, .. }| WatchedSplits {
+        let splits = files.iter().map(|FileAddresses { file, .. }| WatchedSplits {
             splits: StoredSplits { file, images },
-            asked: AtomicBool::new(false),
+            requested: AtomicBool::new(false),
         });
         let splits: Vec<WatchedSplits<'_>> = splits.collect();
         let asked = files.par_iter().zip(&splits).zip(addresses);
-        let requests = asked.map(|((Wanted { file, .. }, split), addresses)| {
+        let requests = asked.map(|((FileAddresses { file, .. }, split), addresses)| {
             // Without addresses, no section of the file is unpacked.
             let source = if addresses.is_empty() {
                 SymbolSource::of(file.image())
@@ -188,7 +194,7 @@ impl Sources<'_> {
         let mut options = symbol_options(self.options, images);
         options.observer = Some(watch);
         let symbols = symbolize(&requests, &options, strings);
-        let asked = splits.iter().map(|split| split.asked.load(Ordering::Relaxed)).collect();
+        let asked = splits.iter().map(|split| split.requested.load(Ordering::Relaxed)).collect();
         (symbols, asked)
     }
 }
@@ -196,16 +202,16 @@ use options::NameOptions;
 
 /// Records the answers for a file's addresses, and adds those without a name to `nameless`.
 fn take_answers(
-    named: &mut Named<'_>,
+    named: &mut LocationNames<'_>,
     request: u32,
-    wanted: &Wanted,
-    nameless: &mut Vec<Nameless>,
+    wanted: &FileAddresses,
+    nameless: &mut Vec<NamelessAddress>,
 ) {
-    let Wanted { file, places } = wanted;
+    let FileAddresses { file, entries } = wanted;
     let Some(answers) = named.symbols.addresses.get(request as usize) else { return };
     let mut at = 0_u32;
     let mut last = None;
-    for &(svma, location) in places {
+    for &(svma, location) in entries {
         if last.is_some_and(|last| last != svma) {
             at += 1;
         }
@@ -213,7 +219,7 @@ fn take_answers(
         let Some(answer) = answers.get(at as usize) else { continue };
         if let Some(why) = answer.reason {
             let (address, file) = (Svma(svma), Arc::clone(file));
-            nameless.push(Nameless { location, address, why, file });
+            nameless.push(NamelessAddress { location, address, why, file });
         }
         // If the file has no name for an address, the kernel's list may still have one.
         if let (false, Some(slot)) =

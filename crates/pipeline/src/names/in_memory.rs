@@ -10,10 +10,10 @@ use module_map::MappedKind;
 use profile::{LocationId, LocationRow, Profile, StackId};
 
 use super::Sources;
-use super::named::Named;
+use super::location_names::LocationNames;
 
 /// Addresses of code in the processes that ran it.
-pub(super) type Places = Vec<(Pid, Avma)>;
+pub(super) type ProcessAddresses = Vec<(Pid, Avma)>;
 
 /// Limit on the addresses stored for a location: processes that share code have it at few addresses.
 const MOST_PLACES: usize = 4;
@@ -21,19 +21,19 @@ const MOST_PLACES: usize = 4;
 const MOST_FORKS: usize = 16;
 
 /// The perf maps, by process.
-type Maps = HashMap<Pid, Arc<PerfMapFile>>;
+type PerfMaps = HashMap<Pid, Arc<PerfMapFile>>;
 
 impl Sources<'_> {
     /// Returns the addresses in processes of the locations from `first`, keyed by their index after `first`.
     /// Only locations in shared memory or in an unlinked file are included, because no verified file covers them.
-    pub(super) fn places_in_memory(
+    pub(super) fn addresses_in_memory(
         &self,
         profile: &Profile,
         first: LocationId,
-    ) -> HashMap<usize, Places> {
-        let mut places = HashMap::new();
+    ) -> HashMap<usize, ProcessAddresses> {
+        let mut addresses = HashMap::new();
         if !self.options.look_up {
-            return places;
+            return addresses;
         }
         let new = profile.locations.as_slice().get(first.index()..).unwrap_or_default();
         let modules: HashSet<ModuleId> = new
@@ -42,14 +42,14 @@ impl Sources<'_> {
             .filter(|&module| self.is_in_memory(module))
             .collect();
         if modules.is_empty() {
-            return places;
+            return addresses;
         }
-        let mut seen: HashSet<(Pid, StackId)> = HashSet::new();
+        let mut visited: HashSet<(Pid, StackId)> = HashSet::new();
         for sample in &profile.samples {
             let Some(thread) = self.threads.by_id(sample.thread) else { continue };
             let mut next = sample.stack;
             // The callers of a visited node were visited with it.
-            while let Some(node) = next.filter(|&node| seen.insert((thread.pid, node)))
+            while let Some(node) = next.filter(|&node| visited.insert((thread.pid, node)))
                 && let Some(row) = profile.stacks.get(node)
             {
                 next = row.parent.filter(|&parent| parent < node);
@@ -61,13 +61,13 @@ impl Sources<'_> {
                 };
                 let (Some(at), true) = (at, location.is_some_and(is_wanted)) else { continue };
                 let Some(address) = profile.frame_address(sample, row.frame) else { continue };
-                let known: &mut Places = places.entry(at).or_default();
+                let known: &mut ProcessAddresses = addresses.entry(at).or_default();
                 if known.len() < MOST_PLACES && !known.contains(&(thread.pid, address)) {
                     known.push((thread.pid, address));
                 }
             }
         }
-        places
+        addresses
     }
 
     /// Returns true if code of the module is looked up by address, because no verified file covers it.
@@ -82,13 +82,17 @@ impl Sources<'_> {
 
     /// Names code of just-in-time compilers by the maps of their processes. `in_memory` holds the addresses of code in
     /// shared or unlinked memory.
-    pub(super) fn jit(&self, named: &mut Named<'_>, in_memory: &HashMap<usize, Places>) {
+    pub(super) fn jit(
+        &self,
+        named: &mut LocationNames<'_>,
+        in_memory: &HashMap<usize, ProcessAddresses>,
+    ) {
         let mut pids: HashSet<Pid> = HashSet::new();
         for location in named.locations.iter() {
             pids.extend(self.owners(location));
         }
         pids.extend(in_memory.values().flatten().map(|place| place.0));
-        let maps: Maps =
+        let maps: PerfMaps =
             pids.into_iter().filter_map(|pid| Some((pid, self.perf_map(pid)?))).collect();
         if maps.is_empty() {
             return;
@@ -101,8 +105,8 @@ impl Sources<'_> {
                 self.owners(location).find_map(|pid| lookup(pid, Avma(location.relative)))
             };
             let shared = || {
-                let places = in_memory.get(&at).filter(|_| source.is_nothing())?;
-                places.iter().find_map(|&(pid, address)| Some((lookup(pid, address)?, address)))
+                let addresses = in_memory.get(&at).filter(|_| source.is_nothing())?;
+                addresses.iter().find_map(|&(pid, address)| Some((lookup(pid, address)?, address)))
             };
             if let Some(symbol) = own() {
                 return Some((Cow::Borrowed(symbol.name), symbol.start.0));
@@ -133,7 +137,7 @@ impl Sources<'_> {
         file.can_be_of(pid, PerfMapAge { began }, self.images).then_some(file)
     }
 
-    fn note_maps(&self, maps: &Maps) {
+    fn note_maps(&self, maps: &PerfMaps) {
         for (pid, file) in maps.iter().filter(|(_, file)| file.map().omitted() > 0) {
             let lines = file.map().omitted();
             let message = format!(

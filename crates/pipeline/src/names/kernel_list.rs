@@ -24,7 +24,7 @@ impl Sources<'_> {
             return kernel.read_list(places, self.timeline, prefetched);
         };
         let key = CacheKey::of_kernel_list(&before);
-        if let Some(names) = self.kept_names(cache, &key, kernel, places)
+        if let Some(names) = self.cached_names(cache, &key, kernel, places)
             && addresses.iter().all(|&address| names.stable_function(address).is_some())
         {
             return Ok(names);
@@ -33,12 +33,12 @@ impl Sources<'_> {
         // A damaged list is not cached, so that each run reads and reports it. The list may also have changed while it
         // was read.
         if names.is_whole() && identity().is_some_and(|after| after == before) {
-            self.keep(cache, &key, &names, addresses);
+            self.store(cache, &key, &names, addresses);
         }
         Ok(names)
     }
 
-    fn kept_names(
+    fn cached_names(
         &self,
         cache: &Cache,
         key: &CacheKey,
@@ -49,7 +49,7 @@ impl Sources<'_> {
         kernel.cached_list(places, self.timeline, Box::new(kept)).ok()
     }
 
-    fn keep(&self, cache: &Cache, key: &CacheKey, names: &KernelNames, addresses: &[Avma]) {
+    fn store(&self, cache: &Cache, key: &CacheKey, names: &KernelNames, addresses: &[Avma]) {
         let proofs = kernel_proofs(self.timeline);
         let proofs = proofs.into_iter().map(|name| (name, names.listed_address_of(name)));
         let functions = addresses.iter().filter_map(|&address| names.stable_function(address));

@@ -1,15 +1,15 @@
 //! Names for the distinct addresses of a replay: one request per file for all its modules and processes, and separate
 //! lists for the kernel and JIT code. The names are stored in the locations of the profile.
 
+mod function_parts;
 mod gap;
 mod in_files;
 mod in_memory;
 mod kernel_list;
-mod named;
+mod location_names;
 mod prefetch;
 mod starts;
 mod trampolines;
-mod whole;
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -33,12 +33,12 @@ use symbolizer::{
 };
 
 use self::gap::GapLocations;
-use self::in_files::Nameless;
-use self::named::{NameSource, Named};
-use self::starts::{NamelessPlace, name_by_start};
+use self::in_files::NamelessAddress;
+use self::location_names::{LocationNames, NameSource};
+use self::starts::{NamelessLocation, name_by_start};
 use crate::observer::Observer;
 
-pub(crate) use self::prefetch::{Prefetch, PrefetchRest};
+pub(crate) use self::prefetch::{Prefetch, RemainingPrefetch};
 
 /// Report on the names of the kernel, and on missing names.
 #[derive(Debug, Default)]
@@ -130,7 +130,7 @@ pub(crate) fn resolve(
     prefetched: Option<KernelListPrefetch>,
 ) -> NameReport {
     let Sources { options, kallsyms, head, recording, timeline, images, .. } = sources;
-    let in_memory = sources.places_in_memory(profile, first);
+    let in_memory = sources.addresses_in_memory(profile, first);
     let Profile { locations, frames, inlines, strings, .. } = profile;
     let gaps = GapLocations::find(frames, first);
     let Some(new) = locations.as_mut_slice().get_mut(first.index()..) else {
@@ -141,7 +141,7 @@ pub(crate) fn resolve(
         gaps.name(new, strings, inlines);
         return NameReport::default();
     }
-    let mut named = Named::new(new, gaps);
+    let mut named = LocationNames::new(new, gaps);
     let features = head.features();
     let build_ids = sources.listed_build_ids();
     let kernel = RecordedKernel::find(&build_ids, timeline, images);
@@ -169,14 +169,14 @@ pub(crate) fn resolve(
     }
     let lost = lost_names(&mut named, &nameless);
     let places = nameless.into_iter().map(|it| {
-        let Nameless { location, address, file, .. } = it;
-        NamelessPlace { location, address, file }
+        let NamelessAddress { location, address, file, .. } = it;
+        NamelessLocation { location, address, file }
     });
     let places: Vec<_> = places.filter(|it| !named.slides.contains_key(&it.location)).collect();
     let by_start = name_by_start(&mut named, &places, timeline, images);
     let by_start = by_start.iter().map(|at| LocationId::new(first.as_u32() + at)).collect();
     named.fill_in(strings, inlines);
-    whole::name_whole(options, new, strings, inlines);
+    function_parts::name_parts(options, new, strings, inlines);
     NameReport {
         kernel_by_release,
         shared_ids: kernel.shared_ids,
@@ -221,12 +221,12 @@ fn device_file<'r>(file: &SimpleperfFile<'r>) -> DeviceFile<'r> {
 }
 
 /// Returns the missing names of files, after all sources were tried.
-fn lost_names(named: &mut Named<'_>, nameless: &[Nameless]) -> LostNames {
+fn lost_names(named: &mut LocationNames<'_>, nameless: &[NamelessAddress]) -> LostNames {
     let mut lost = LostNames::default();
     lost.add_findings(std::mem::take(&mut named.symbols.findings));
     // Looking up a path takes longer than everything else here.
     let mut of_files = HashMap::new();
-    for Nameless { location, address, why, file } in nameless {
+    for NamelessAddress { location, address, why, file } in nameless {
         if !matches!(named.sources.get(*location as usize), Some(NameSource::List(_))) {
             let known = of_files.entry((file.serial, *why)).or_insert((file, 0, *address));
             (known.1, known.2) = (known.1 + 1, known.2.min(*address));
@@ -239,7 +239,7 @@ fn lost_names(named: &mut Named<'_>, nameless: &[Nameless]) -> LostNames {
 }
 
 impl Sources<'_> {
-    fn kernel(&self, named: &mut Named<'_>, kernel: &KernelNames) {
+    fn kernel(&self, named: &mut LocationNames<'_>, kernel: &KernelNames) {
         named.name(|_, location, source| {
             if self.kind_of(location) != Some(MappedKind::Kernel) || !source.is_nothing() {
                 return None;
@@ -250,7 +250,7 @@ impl Sources<'_> {
     }
 
     /// Names locations that have no name yet by the symbols in the recording itself.
-    fn device(&self, named: &mut Named<'_>, symbols: &DeviceSymbols<'_>) {
+    fn device(&self, named: &mut LocationNames<'_>, symbols: &DeviceSymbols<'_>) {
         named.name(|_, location, source| {
             if !source.is_nothing() || self.file_of(location).is_some() {
                 return None;

@@ -19,7 +19,7 @@ use image_store::{ImageStore, LoadedImage};
 use module_map::MappedKind;
 use options::NameOptions;
 use rayon::prelude::*;
-use replay::Partial;
+use replay::PartialReplay;
 use symbolizer::{KernelListPrefetch, KernelListSources, SymbolSource};
 
 use crate::names::in_files::symbol_options;
@@ -53,16 +53,16 @@ impl Prefetch {
     }
 
     /// Returns the modules found since the last call, for prefetches on the pool after all samples are walked.
-    pub(crate) fn rest<'s>(
+    pub(crate) fn remaining<'s>(
         &mut self,
         partial: &PartialReplay<'_>,
         images: &Arc<ImageStore>,
         setting: &Setting<'s>,
         recording: &Path,
-    ) -> PrefetchRest<'s> {
+    ) -> RemainingPrefetch<'s> {
         let files = self.new_files(partial, images, setting, recording);
         let Setting { options, cache, .. } = setting;
-        PrefetchRest {
+        RemainingPrefetch {
             files,
             images: Arc::clone(images),
             names: &options.names,
@@ -133,14 +133,14 @@ impl Prefetch {
 }
 
 /// Files without a started prefetch at the end of the walk.
-pub(crate) struct PrefetchRest<'s> {
+pub(crate) struct RemainingPrefetch<'s> {
     files: Vec<Arc<LoadedImage>>,
     images: Arc<ImageStore>,
     names: &'s NameOptions,
     cache: Option<Arc<Cache>>,
 }
 
-impl PrefetchRest<'_> {
+impl RemainingPrefetch<'_> {
     /// Prefetches them on the pool and waits. Files that remain when the run is cancelled are skipped.
     pub(crate) fn unpack(self, is_cancelled: impl Fn() -> bool + Sync) {
         let Self { files, images, names, cache } = self;

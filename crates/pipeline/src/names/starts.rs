@@ -11,10 +11,10 @@ use module_map::Timeline;
 use profile::LocationRow;
 use unwinder::FunctionStarts;
 
-use super::named::Named;
+use super::location_names::LocationNames;
 
 /// A location without a name: its index, its file address, and the file.
-pub(super) struct NamelessPlace {
+pub(super) struct NamelessLocation {
     pub(super) location: u32,
     pub(super) address: Svma,
     pub(super) file: Arc<LoadedImage>,
@@ -23,8 +23,8 @@ pub(super) struct NamelessPlace {
 /// Names locations by the starts of their functions; returns the indexes of the named ones, ascending. `places` are
 /// grouped by file and sorted by address.
 pub(super) fn name_by_start(
-    named: &mut Named<'_>,
-    places: &[NamelessPlace],
+    named: &mut LocationNames<'_>,
+    places: &[NamelessLocation],
     timeline: &Timeline,
     images: &ImageStore,
 ) -> Vec<u32> {
@@ -33,7 +33,7 @@ pub(super) fn name_by_start(
     let mut last: Option<(u32, Range<Svma>)> = None;
     let mut names: HashMap<(Option<ModuleId>, Svma), Option<u32>> = HashMap::new();
     let mut done = Vec::new();
-    for NamelessPlace { location: at, address, file } in places {
+    for NamelessLocation { location: at, address, file } in places {
         let Some(location) = named.nameless(*at) else { continue };
         let is_last = |(serial, range): &(u32, Range<Svma>)| {
             *serial == file.serial && range.contains(address)

@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 use image_store::{LoadedImage, is_within};
 use unwinder::signal_trampoline;
 
-use super::named::Named;
+use super::location_names::LocationNames;
 
 /// The name in C libraries that have a symbol for it.
 const NAME: &[u8] = b"__restore_rt";
@@ -17,7 +17,7 @@ const NAME: &[u8] = b"__restore_rt";
 /// and index.
 /// If a symbol begins at the trampoline, or if its size covers it, the symbol's name stays.
 pub(super) fn name_trampolines(
-    named: &mut Named<'_>,
+    named: &mut LocationNames<'_>,
     file: &Arc<LoadedImage>,
     places: &[(u64, u32)],
 ) -> Vec<u32> {

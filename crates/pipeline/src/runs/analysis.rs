@@ -17,8 +17,8 @@ use super::account::findings;
 use super::assemble::guess_wall_clock;
 use super::run::RecordingFile;
 use crate::files::Files;
-use crate::left_out::LeftOut;
 use crate::names::NameReport;
+use crate::rejected_samples::RejectedSamples;
 use crate::timings::Timings;
 
 /// The result of a run.
@@ -34,7 +34,7 @@ pub struct Analysis {
     /// The recording's header.
     pub head: Arc<Head>,
     /// Description of the samples that the filter rejected, to choose from if none passed.
-    pub left_out: LeftOut,
+    pub rejected: RejectedSamples,
     /// Time spent, by stage.
     pub timings: Timings,
     /// Modification time of the recording, in nanoseconds since 1970; `None` if it is not a file.
@@ -93,7 +93,7 @@ pub(crate) struct AnalysisSources {
 }
 
 /// A run at its end: all samples are walked and all addresses are looked up.
-pub(super) struct Ended {
+pub(super) struct FinishedRun {
     pub(super) session: Session,
     pub(super) found: Findings,
     pub(super) files: Files,
@@ -105,7 +105,7 @@ pub(super) struct Ended {
     pub(super) file: RecordingFile,
 }
 
-impl Ended {
+impl FinishedRun {
     /// Adds the account of the run to its profile.
     pub(super) fn into_analysis(
         self,
@@ -118,7 +118,7 @@ impl Ended {
         let recorded_until = file.written;
         profile.recording.name = file.name;
         guess_wall_clock(&mut profile, recorded_until);
-        let left_out = LeftOut::new(&left_out, &timeline, session.head().events());
+        let rejected = RejectedSamples::new(&left_out, &timeline, session.head().events());
         let images = &files.images;
         let counts = session.counts();
         findings::account(&mut profile, counts, &found, &mut timeline, images, &report, spelling);
@@ -143,7 +143,7 @@ impl Ended {
             is_damaged,
             findings: found,
             head,
-            left_out,
+            rejected,
             timings,
             written,
             not_kept,

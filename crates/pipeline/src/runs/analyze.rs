@@ -7,14 +7,14 @@ use profile::LocationId;
 use replay::Replay;
 use symbolizer::KernelListPrefetch;
 
-use super::analysis::{Analysis, Ended};
+use super::analysis::{Analysis, FinishedRun};
 use super::assemble::{add_head, add_modules, add_threads};
 use super::driver::{Driver, Reading, Walked};
-use super::input::{Opened, Reader, can_be_read_again, check_whole, open_with};
+use super::input::{LiveReader, OpenedRecording, can_be_read_again, check_whole, open_with};
 use super::off_cpu::{add_off_cpu, name_asleep, off_cpu_findings};
 use super::run::Run;
 use super::schedule::by_samples::StepRule;
-use super::schedule::{Outcome, Schedule, StreamOptions, Way, at_end, by_samples, ticks};
+use super::schedule::{ReadOutcome, ReadPath, Schedule, StreamOptions, at_end, by_samples, ticks};
 use super::sink::{NoSink, Sink};
 use crate::error::Error;
 use crate::files::Files;
@@ -30,12 +30,12 @@ pub(crate) fn analyze(setting: &Setting<'_>, source: Source) -> Result<Analysis,
     let mut timings = Timings::start();
     // A recording that can be read only once goes the slow path immediately.
     let again = can_be_read_again(&**setting.host, &source).then(|| source.name().to_owned());
-    let way = Way::AtEnd { quick: again.is_some() };
+    let way = ReadPath::AtEnd { fast: again.is_some() };
     if let Some(analysis) = attempt(setting, source, way, &mut NoSink, &mut timings)? {
         return Ok(analysis);
     }
     let source = Source::Path(again.ok_or(Error::BrokenOff)?);
-    let way = Way::AtEnd { quick: false };
+    let way = ReadPath::AtEnd { fast: false };
     attempt(setting, source, way, &mut NoSink, &mut timings)?.ok_or(Error::BrokenOff)
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn analyze_in_steps(
     if setting.options.off_cpu {
         return Err(Error::OffCpuWhileGrowing);
     }
-    let way = Way::InSteps(stream);
+    let way = ReadPath::InSteps(stream);
     attempt(setting, source, way, sink, &mut Timings::start())?.ok_or(Error::BrokenOff)
 }
 
@@ -57,27 +57,28 @@ pub(crate) fn analyze_in_steps(
 fn attempt(
     setting: &Setting<'_>,
     source: Source,
-    way: Way,
+    way: ReadPath,
     sink: &mut dyn Sink,
     timings: &mut Timings,
 ) -> Result<Option<Analysis>, Error> {
     begin(setting.observer, Stage::Reading);
-    let reader = Reader::default();
+    let reader = LiveReader::default();
     let mut is_stream = false;
     let stream = |bytes| match way {
-        Way::AtEnd { .. } => Input::Stream(host::ByteStream::into_reader(bytes)),
-        Way::InSteps(_) => {
+        ReadPath::AtEnd { .. } => Input::Stream(host::ByteStream::into_reader(bytes)),
+        ReadPath::InSteps(_) => {
             is_stream = true;
             reader.input(bytes, setting.observer)
         }
     };
-    let Opened { input, path, size, pages, damage } = open_with(&**setting.host, source, stream)?;
+    let OpenedRecording { input, path, size, pages, damage } =
+        open_with(&**setting.host, source, stream)?;
     let run = Run::new(setting, path, size).giving_back(pages);
     let mut found = Findings::default();
     let session = Session::open_within(input, way.reading(&run), &setting.memory, &mut found);
     run.go_on()?;
     let session = session.map_err(|it| run.recording_error(it))?;
-    if let Way::InSteps(stream) = way
+    if let ReadPath::InSteps(stream) = way
         && stream.needs_arch
         && has_stacks(&session)
         && session.head().machine().arch.is_none()
@@ -102,7 +103,7 @@ impl Run<'_> {
     fn drive(
         &self,
         reading: Reading,
-        way: Way,
+        way: ReadPath,
         sink: &mut dyn Sink,
         timings: &mut Timings,
     ) -> Result<Option<Analysis>, Error> {
@@ -112,14 +113,14 @@ impl Run<'_> {
         } else {
             self.files(head)?
         };
-        let learn_files = !matches!(way, Way::AtEnd { quick: true });
+        let learn_files = !matches!(way, ReadPath::AtEnd { fast: true });
         let options = self.replay_options(head, learn_files)?;
         let mut timeline = files.timeline();
         let replayer = self.replayer(&mut timeline, &files, &options);
         let mut driver = Driver::new(self, reading, replayer, &files, sink);
         let outcome = match way {
-            Way::AtEnd { quick } => at_end::follow(&mut driver, quick, timings)?,
-            Way::InSteps(stream) => match stream.schedule {
+            ReadPath::AtEnd { fast } => at_end::follow(&mut driver, fast, timings)?,
+            ReadPath::InSteps(stream) => match stream.schedule {
                 Schedule::BySamples => {
                     by_samples::follow(&mut driver, StepRule::OfStream, timings)?
                 }
@@ -127,7 +128,7 @@ impl Run<'_> {
                 Schedule::Ticks(how) => ticks::follow(&mut driver, how)?,
             },
         };
-        if outcome == Outcome::InVain {
+        if outcome == ReadOutcome::Failed {
             return Ok(None);
         }
         let walked = driver.finish();
@@ -139,7 +140,7 @@ impl Run<'_> {
     fn account(
         &self,
         walked: Walked,
-        way: Way,
+        way: ReadPath,
         files: Files,
         timeline: Timeline,
         timings: &mut Timings,
@@ -147,13 +148,13 @@ impl Run<'_> {
         let Walked { session, found, mut replay, prefetched, mut report } = walked;
         self.go_on()?;
         add_head(&mut replay.profile, session.head());
-        let names_come_last = matches!(way, Way::AtEnd { .. });
+        let names_come_last = matches!(way, ReadPath::AtEnd { .. });
         if names_come_last {
             begin(self.observer, Stage::Symbolizing);
             let head = session.head();
             report = self.name_all(&mut replay, head, &files, &timeline, prefetched)?;
         }
-        self.keep_rules(&mut report);
+        self.store_rules(&mut report);
         if names_come_last {
             timings.ended("symbolize");
             self.go_on()?;
@@ -171,8 +172,17 @@ impl Run<'_> {
         } = replay;
         timings.replay = times;
         let (engine, file) = (self.engine(), self.file());
-        let ended =
-            Ended { session, found, files, timeline, missed_maps, left_out, engine, report, file };
+        let ended = FinishedRun {
+            session,
+            found,
+            files,
+            timeline,
+            missed_maps,
+            left_out,
+            engine,
+            report,
+            file,
+        };
         let spelling = self.setting.spelling;
         let mut analysis = ended.into_analysis(profile, timings.clone(), spelling);
         let findings = off_cpu.iter().flat_map(|times| off_cpu_findings(times, spelling));

@@ -65,8 +65,8 @@ impl<'r> Driver<'r> {
     }
 
     /// Records the facts of a batch apart from its samples.
-    pub(super) fn take_in(&mut self, batch: &Batch) {
-        self.output.take_in(batch, &self.reading.session, self.replayer.partial().profile);
+    pub(super) fn record_batch(&mut self, batch: &Batch) {
+        self.output.record_batch(batch, &self.reading.session, self.replayer.partial().profile);
     }
 
     /// Starts unpacking the files for the symbol look-up.
@@ -78,7 +78,7 @@ impl<'r> Driver<'r> {
     pub(super) fn end(&mut self) {
         let Self { run, replayer, output, .. } = self;
         replayer.walk_pending(*run);
-        let rest = output.unpack_rest(&replayer.partial());
+        let rest = output.unpack_remaining(&replayer.partial());
         rayon::join(|| replayer.end(*run), || rest.unpack(|| run.is_cancelled()));
     }
 

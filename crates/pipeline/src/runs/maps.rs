@@ -7,7 +7,7 @@ use module_map::Timeline;
 use perf_data::{Batch, Findings, Head, Session, TimedRecord};
 use replay::{apply_record, learn_build_ids, learn_files};
 
-use super::input::{Opened, RecordingWatch, open};
+use super::input::{OpenedRecording, RecordingWatch, open};
 use super::run::Run;
 use crate::error::Error;
 use crate::files::Files;
@@ -31,7 +31,7 @@ pub struct MapReplay {
 impl MapReplay {
     /// Opens a recording; the timeline then has only the build-ids in its header.
     pub(crate) fn open(setting: &Setting<'_>, source: Source) -> Result<Self, Error> {
-        let Opened { input, path, size, damage, .. } = open(&**setting.host, source)?;
+        let OpenedRecording { input, path, size, damage, .. } = open(&**setting.host, source)?;
         let watch = RecordingWatch::new(path.clone(), damage);
         let run = Run::new(setting, path, size);
         let mut findings = Findings::default();

@@ -5,7 +5,7 @@ use options::{Remedy, Spelling};
 use profile::{
     Advice, EndReason, EventId, EventRow, FindingRow, FoundBy, FrameRow, InlineRow, LayoutId,
     LayoutRow, LocationRow, Profile, RowId as _, SampleRow, StackRow, Table, ThreadId, ThreadState,
-    UnswitchedThread,
+    ThreadWithoutSwitch,
 };
 use replay::{OffCpuTimes, SampleKey};
 
@@ -54,15 +54,15 @@ pub(super) fn add_off_cpu(profile: &mut Profile, times: &OffCpuTimes) -> Result<
 /// Adds a sample without a stack for each thread that always slept, and lists the threads without a switch.
 fn add_asleep(profile: &mut Profile, times: &OffCpuTimes, added: &mut Vec<SampleRow>) {
     let event = profile.events.next_id();
-    let rows = times.without_switches.iter().map(|it| UnswitchedThread {
+    let rows = times.without_switches.iter().map(|it| ThreadWithoutSwitch {
         thread: ThreadId::new(it.thread),
         state: it.state,
         since: it.since,
         duration: it.duration,
     });
-    profile.summary.unswitched = rows.collect();
+    profile.summary.threads_without_switch = rows.collect();
     let asleep = || {
-        let all = profile.summary.unswitched.iter();
+        let all = profile.summary.threads_without_switch.iter();
         all.filter(|it| it.state == ThreadState::Asleep)
     };
     if asleep().next().is_none() {

@@ -16,7 +16,7 @@ use super::run::Run;
 use super::sink::{Grown, LiveWarning, RunAccount, Sink, TableSizes};
 use crate::error::Error;
 use crate::files::Files;
-use crate::names::{NameReport, Prefetch, PrefetchRest, resolve};
+use crate::names::{NameReport, Prefetch, RemainingPrefetch, resolve};
 
 /// Whether nameless locations are looked up before the profile goes to the sink.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,7 +49,7 @@ pub(super) struct Output<'r> {
     /// Table sizes at the last output.
     pub(super) before: TableSizes,
     /// Time of the last output, and the lost records and lost samples at that time.
-    handed_on: (Instant, u64, u64),
+    last_sent: (Instant, u64, u64),
     /// The first location without a name, now and at the last output.
     named: LocationId,
     named_before: LocationId,
@@ -77,7 +77,7 @@ impl<'r> Output<'r> {
             gone: 0,
             forgotten: 0,
             before: TableSizes::default(),
-            handed_on: (Instant::now(), 0, 0),
+            last_sent: (Instant::now(), 0, 0),
             named: first,
             named_before: first,
         }
@@ -104,7 +104,7 @@ impl<'r> Output<'r> {
     }
 
     /// Records the facts of a batch apart from its samples.
-    pub(super) fn take_in(&mut self, batch: &Batch, session: &Session, profile: &mut Profile) {
+    pub(super) fn record_batch(&mut self, batch: &Batch, session: &Session, profile: &mut Profile) {
         self.head = Arc::clone(batch.head());
         add_head(profile, batch.head());
         self.sink.batch(batch, profile);
@@ -124,8 +124,11 @@ impl<'r> Output<'r> {
     }
 
     /// Returns the files that are not unpacked yet, after all samples are walked.
-    pub(super) fn unpack_rest(&mut self, partial: &PartialReplay<'_>) -> PrefetchRest<'r> {
-        self.prefetch.rest(partial, &self.files.images, self.run.setting, self.run.path())
+    pub(super) fn unpack_remaining(
+        &mut self,
+        partial: &PartialReplay<'_>,
+    ) -> RemainingPrefetch<'r> {
+        self.prefetch.remaining(partial, &self.files.images, self.run.setting, self.run.path())
     }
 
     /// Returns true if there are locations without a name.
@@ -144,7 +147,7 @@ impl<'r> Output<'r> {
     }
 
     /// Sends the new rows to the sink.
-    pub(super) fn hand_on(
+    pub(super) fn send_rows(
         &mut self,
         partial: PartialReplay<'_>,
         naming: Naming,
@@ -171,7 +174,7 @@ impl<'r> Output<'r> {
         self.sink.grown(&grown).map_err(Error::Output)?;
         self.before = TableSizes::of(profile, self.forgotten);
         self.named_before = self.named;
-        self.handed_on = (Instant::now(), account.lost_records, account.lost_samples);
+        self.last_sent = (Instant::now(), account.lost_records, account.lost_samples);
         Ok(())
     }
 
@@ -186,15 +189,15 @@ impl<'r> Output<'r> {
 
     /// Time of the last output.
     pub(super) const fn last(&self) -> Instant {
-        self.handed_on.0
+        self.last_sent.0
     }
 
     /// Returns true if there is something new to output.
     pub(super) fn has_changed(&self, profile: &Profile) -> bool {
-        let Self { account, before, forgotten, handed_on, .. } = self;
+        let Self { account, before, forgotten, last_sent, .. } = self;
         before.samples < forgotten + profile.samples.len() as u64
             || self.named_before != self.named
-            || (handed_on.1, handed_on.2) != (account.lost_records, account.lost_samples)
+            || (last_sent.1, last_sent.2) != (account.lost_records, account.lost_samples)
     }
 
     /// Number of all samples so far, including those that are no longer in the tables.
@@ -209,7 +212,7 @@ impl<'r> Output<'r> {
     }
 
     /// Resets the state after the tables were cleared.
-    pub(super) fn begin_anew(&mut self, profile: &mut Profile) {
+    pub(super) fn restart(&mut self, profile: &mut Profile) {
         add_head(profile, &self.head);
         self.generation += 1;
         self.gone += self.before.samples - self.forgotten;
@@ -228,22 +231,22 @@ impl<'r> Output<'r> {
         profile: &mut Profile,
     ) -> (NameReport, Option<KernelListPrefetch>) {
         if self.gone > 0 || self.generation > 0 {
-            account_for_kept(profile, self.generation);
+            account_for_retained(profile, self.generation);
         }
         (self.report, self.prefetch.take_list())
     }
 }
 
 /// Updates the summary of a profile after samples were dropped. `anew` is the number of times that tables were cleared.
-fn account_for_kept(profile: &mut Profile, anew: u32) {
+fn account_for_retained(profile: &mut Profile, restarts: u32) {
     let walker = StackWalker::new(profile);
     let frames = profile.samples.ids().map(|sample| walker.depth(sample)).sum();
     profile.summary.frames = frames;
-    if anew > 0 {
+    if restarts > 0 {
         profile.summary.findings.push(FindingRow {
             kind: "live-began-anew".to_owned(),
             message: "there were too many different stacks to keep: those before the last begin are forgotten"
                 .to_owned(),
-            count: anew.into(), help: None, });
+            count: restarts.into(), help: None, });
     }
 }

@@ -14,14 +14,14 @@ use replay::{ReplayObserver, ReplayOptions, Replayer, Thread, has_switches};
 use unwinder::{Engine, StoredRules};
 
 use super::events::filter;
-use super::input::{DonePages, sample_times};
+use super::input::{ReleasedPages, sample_times};
+use crate::cached_rules::{store_rules, stored_rules};
 use crate::error::Error;
 use crate::files::Files;
 use crate::limits::check_memory;
 use crate::names::{NameReport, Sources};
 use crate::observer::Observer;
 use crate::setting::Setting;
-use crate::stored_rules::{keep_rules, stored_rules};
 
 /// A run. It observes the replay.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub(crate) struct Run<'a> {
     /// Size of the recording in bytes, if it is one file.
     pub(crate) size: Option<u64>,
     /// Releases the pages of a plain file.
-    pages: Option<DonePages>,
+    pages: Option<ReleasedPages>,
     /// The unwind rules of earlier runs.
     rules: Option<Arc<StoredRules>>,
 }
@@ -55,7 +55,7 @@ impl<'a> Run<'a> {
     }
 
     /// Makes the run release the pages of walked samples. In a plain file, positions are offsets.
-    pub(crate) fn giving_back(self, pages: Option<DonePages>) -> Self {
+    pub(crate) fn giving_back(self, pages: Option<ReleasedPages>) -> Self {
         Self { pages, ..self }
     }
 
@@ -86,7 +86,7 @@ impl<'a> Run<'a> {
     pub(crate) fn usual_reading(&self) -> SessionOptions {
         SessionOptions {
             switches: self.options.off_cpu,
-            budget: self.setting.kept.budget,
+            budget: self.setting.shared.budget,
             scan: scan_ahead(rayon::current_num_threads()),
             ..SessionOptions::default()
         }
@@ -94,7 +94,7 @@ impl<'a> Run<'a> {
 
     /// The engine with the cached rules.
     pub(crate) fn engine(&self) -> Arc<Engine> {
-        Arc::clone(&self.setting.kept.engine)
+        Arc::clone(&self.setting.shared.engine)
     }
 
     /// Returns a replay that uses the cached rules.
@@ -109,9 +109,9 @@ impl<'a> Run<'a> {
     }
 
     /// Stores the new unwind rules for the next run; reports the reason if that fails.
-    pub(crate) fn keep_rules(&self, report: &mut NameReport) {
+    pub(crate) fn store_rules(&self, report: &mut NameReport) {
         if let (Some(rules), Some(cache)) = (&self.rules, &self.setting.cache) {
-            keep_rules(rules, cache);
+            store_rules(rules, cache);
             let problem = cache.finish();
             report.not_kept = report.not_kept.take().or(problem);
         }

@@ -128,7 +128,7 @@ fn watch(source: Source, ticks: Ticks) -> Watched {
 }
 
 /// Outputs without any pause.
-const EAGER: Ticks = Ticks { tick: Duration::ZERO, keep: None, table_bytes: u64::MAX };
+const EAGER: Ticks = Ticks { tick: Duration::ZERO, max_age: None, table_bytes: u64::MAX };
 
 #[test]
 fn what_has_come_is_handed_on_before_the_end() {
@@ -191,7 +191,7 @@ fn enough_is_as_good_as_the_end() {
 #[test]
 fn old_samples_are_forgotten_and_their_stacks_stay() {
     let (mut recorder, source) = Recorder::new();
-    let watched = watch(source, Ticks { keep: Some(Duration::from_secs(2)), ..EAGER });
+    let watched = watch(source, Ticks { max_age: Some(Duration::from_secs(2)), ..EAGER });
     let mut kept = 0;
     for _ in 0..20 {
         recorder.record(10);

@@ -86,12 +86,13 @@ fn larger(needs: &StackNeeds, recorded: u64) -> DumpAdvice {
 /// Returns the number of chains that would reach their root without a gap with `bytes` recorded; `None` if it cannot be
 /// estimated.
 fn expected(needs: &StackNeeds, bytes: u64) -> Option<u64> {
-    let StackNeeds { whole, cut, joined, across_gap } = needs;
+    let StackNeeds { whole, truncated, joined, across_gap } = needs;
     let known = u128::from(total(joined) + total(across_gap));
     let fits = u128::from(within(joined, bytes) + within(across_gap, bytes));
-    let won = u128::from(*cut) * fits + u128::from(total(joined)) * known.saturating_sub(fits);
+    let won =
+        u128::from(*truncated) * fits + u128::from(total(joined)) * known.saturating_sub(fits);
     let won = won.checked_div(known)?;
-    Some(total(whole) + u64::try_from(won).unwrap_or(u64::MAX).min(*cut))
+    Some(total(whole) + u64::try_from(won).unwrap_or(u64::MAX).min(*truncated))
 }
 
 /// Returns the number of chains that need at most `bytes`, which must be one of the sizes.
@@ -114,11 +115,11 @@ mod tests {
 
     /// Returns needs of 600 whole chains of up to 8 KiB, and 400 truncated ones: 150 joined and 50 across a gap, of
     /// larger sizes.
-    fn cut(joined: [u64; 3], across_gap: [u64; 3]) -> StackNeeds {
+    fn truncated(joined: [u64; 3], across_gap: [u64; 3]) -> StackNeeds {
         let beyond = |[a, b, c]: [u64; 3]| [0, 0, a, b, c, 0];
         StackNeeds {
             whole: [500, 100, 0, 0, 0, 0],
-            cut: 400,
+            truncated: 400,
             joined: beyond(joined),
             across_gap: beyond(across_gap),
         }
@@ -127,17 +128,17 @@ mod tests {
     #[test]
     fn the_smallest_size_that_is_enough_with_what_joins_win() {
         // 600 are whole, nine of ten of the 400 fit, and 3 of 8 of the other 40 are joined.
-        let needs = cut([150, 0, 0], [30, 20, 0]);
+        let needs = truncated([150, 0, 0], [30, 20, 0]);
         assert_eq!(DumpAdvice::new(&needs, 8192, 1000), change(16384, 975));
         // Half of the 400 fit into 16 KiB: 800 + 75; nine of ten into 32 KiB.
-        let needs = cut([100, 50, 0], [0, 30, 20]);
+        let needs = truncated([100, 50, 0], [0, 30, 20]);
         assert_eq!(DumpAdvice::new(&needs, 8192, 1000), change(32768, 975));
     }
 
     #[test]
     fn the_largest_that_wins_something_where_none_is_enough() {
         // 400 * 100 / 200 + 150 * 100 / 200 = 275, and 32 KiB adds none; the rest exceeds all sizes.
-        let needs = cut([0; 3], [0; 3]);
+        let needs = truncated([0; 3], [0; 3]);
         let needs = StackNeeds { joined: [0, 0, 100, 0, 0, 50], ..needs };
         let needs = StackNeeds { across_gap: [0, 0, 0, 0, 0, 50], ..needs };
         assert_eq!(DumpAdvice::new(&needs, 8192, 1000), change(16384, 875));
@@ -149,7 +150,7 @@ mod tests {
 
     #[test]
     fn nothing_shows_what_is_needed() {
-        let needs = cut([0; 3], [0; 3]);
+        let needs = truncated([0; 3], [0; 3]);
         let next = |bytes| DumpAdvice::Change { bytes, rooted: None };
         assert_eq!(DumpAdvice::new(&needs, 1024, 1000), next(8192));
         assert_eq!(DumpAdvice::new(&needs, 8192, 1000), next(16384));
@@ -160,10 +161,14 @@ mod tests {
     fn a_size_that_serves_stays_or_could_be_smaller() {
         // 95 of 100 reach their root, by any means.
         let joined = [0, 0, 15, 0, 0, 0];
-        let needs =
-            StackNeeds { whole: [80, 0, 0, 0, 0, 0], cut: 20, joined, ..cut([0; 3], [0; 3]) };
+        let needs = StackNeeds {
+            whole: [80, 0, 0, 0, 0, 0],
+            truncated: 20,
+            joined,
+            ..truncated([0; 3], [0; 3])
+        };
         assert_eq!(DumpAdvice::new(&needs, 8192, 100), DumpAdvice::Keep);
-        let one_less = StackNeeds { cut: 21, ..needs };
+        let one_less = StackNeeds { truncated: 21, ..needs };
         assert_eq!(DumpAdvice::new(&one_less, 8192, 101), change(16384, 101));
         // Without frames of other samples, 95 of 100 need at most 4 KiB.
         let needs = StackNeeds { whole: [95, 3, 1, 1, 0, 0], ..StackNeeds::default() };
@@ -180,7 +185,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_few_samples_needs_no_larger_copies() {
-        let needs = StackNeeds { cut: 40, ..StackNeeds::default() };
+        let needs = StackNeeds { truncated: 40, ..StackNeeds::default() };
         assert_eq!(DumpAdvice::new(&needs, 8192, 1000), DumpAdvice::Keep);
         assert_eq!(
             DumpAdvice::new(&needs, 8192, 800),

@@ -12,4 +12,4 @@ pub use dump_advice::DumpAdvice;
 pub use finding::FindingRow;
 pub use loss::{EventLoss, ModuleLoss, NamelessModule};
 pub use stack_needs::{DUMP_SIZES, NeedCounts, StackNeeds};
-pub use summary::{Summary, ThreadState, UnswitchedThread};
+pub use summary::{Summary, ThreadState, ThreadWithoutSwitch};

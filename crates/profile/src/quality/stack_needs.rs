@@ -14,7 +14,7 @@ pub struct StackNeeds {
     /// Chains that reached their root with their own bytes, by needed size.
     pub whole: NeedCounts,
     /// Chains truncated by the end of the copy.
-    pub cut: u64,
+    pub truncated: u64,
     /// Truncated chains that reached their root with frames of other samples, without a gap, by needed size.
     pub joined: NeedCounts,
     /// Truncated chains that reached their root across a gap, by needed size.
@@ -38,13 +38,13 @@ impl StackNeeds {
         for (counts, more) in columns {
             counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
         }
-        self.cut += other.cut;
+        self.truncated += other.truncated;
     }
 
     /// Number of chains that the size of the copy decides about: those that reached their root, and the truncated ones.
     #[must_use]
     pub fn decided(&self) -> u64 {
-        total(&self.whole) + self.cut
+        total(&self.whole) + self.truncated
     }
 
     /// Number of decided chains that reached their root without a gap.
@@ -73,7 +73,7 @@ mod tests {
     fn needs_add_up() {
         let one = StackNeeds {
             whole: [1, 2, 0, 0, 0, 0],
-            cut: 9,
+            truncated: 9,
             joined: [0, 0, 3, 0, 0, 0],
             across_gap: [0, 0, 0, 0, 0, 4],
         };
@@ -81,7 +81,7 @@ mod tests {
         sum.add(&one);
         let expected = StackNeeds {
             whole: [2, 4, 0, 0, 0, 0],
-            cut: 18,
+            truncated: 18,
             joined: [0, 0, 6, 0, 0, 0],
             across_gap: [0, 0, 0, 0, 0, 8],
         };

@@ -37,7 +37,7 @@ pub struct Summary {
     /// such frames.
     pub nameless: Vec<NamelessModule>,
     /// Threads without a context switch in the whole recording, if off-CPU times were requested.
-    pub unswitched: Vec<UnswitchedThread>,
+    pub threads_without_switch: Vec<ThreadWithoutSwitch>,
     /// Other problems of the input, in plain words.
     pub findings: Vec<FindingRow>,
 }
@@ -70,7 +70,7 @@ impl ThreadState {
 
 /// A thread without a context switch in the whole recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnswitchedThread {
+pub struct ThreadWithoutSwitch {
     /// The thread.
     pub thread: ThreadId,
     /// Its state.

@@ -36,7 +36,7 @@ pub struct AddressCost {
 }
 
 /// Machine code of a function: its module and its start address there.
-pub type CodePlace = (ModuleId, u64);
+pub type FunctionCode = (ModuleId, u64);
 
 /// A function with the costs of its lines.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -50,7 +50,7 @@ pub struct Annotation {
     /// Its lines, sorted by file and line.
     pub lines: Vec<LineCost>,
     /// Machine code that contains it: its own, or that of functions it was inlined into; sorted by decreasing cost.
-    pub code: Vec<(CodePlace, Cost)>,
+    pub code: Vec<(FunctionCode, Cost)>,
 }
 
 /// Costs by key; each group of samples is added at most once to a key's inclusive cost.
@@ -94,11 +94,11 @@ pub fn annotate(
         functions.rows.entries().map(|(id, function)| wanted(id, function)).collect();
     let mut whole = Tally::<FunctionId>::new();
     let mut lines = Tally::<(FunctionId, Option<StringId>, u32)>::new();
-    let mut code = Tally::<(FunctionId, CodePlace)>::new();
+    let mut code = Tally::<(FunctionId, FunctionCode)>::new();
     for (number, (stack, cost)) in (1..).zip(by_stack(profile, weights)) {
         let mut innermost = true;
         each_location(profile, Some(stack), |location| {
-            let place = code_place(profile, location);
+            let place = function_code(profile, location);
             for at in functions.at(location) {
                 let own = std::mem::replace(&mut innermost, false);
                 if wanted.get(at.function) == Some(&true) {
@@ -119,7 +119,7 @@ pub fn annotate(
         let cost = |&((_, file, line), own, inclusive)| LineCost { file, line, own, inclusive };
         let lines = of_lines.map(cost).collect();
         let of_code = code.iter().filter(|((of, _), ..)| *of == id);
-        let mut code: Vec<(CodePlace, Cost)> =
+        let mut code: Vec<(FunctionCode, Cost)> =
             of_code.map(|&((_, place), _, inclusive)| (place, inclusive)).collect();
         code.sort_by_key(|(_, cost)| std::cmp::Reverse(cost.weight));
         all.push(Annotation { function, own, inclusive, lines, code });
@@ -130,13 +130,13 @@ pub fn annotate(
 
 /// Returns the costs of the addresses in a function's machine code, sorted by address; inlined functions are included.
 #[must_use]
-pub fn address_costs(profile: &Profile, weights: &Weights, code: CodePlace) -> Vec<AddressCost> {
+pub fn address_costs(profile: &Profile, weights: &Weights, code: FunctionCode) -> Vec<AddressCost> {
     let mut addresses = Tally::<u64>::new();
     for (number, (stack, cost)) in (1..).zip(by_stack(profile, weights)) {
         let mut innermost = true;
         each_location(profile, Some(stack), |location| {
             let own = std::mem::replace(&mut innermost, false);
-            if code_place(profile, location) == Some(code)
+            if function_code(profile, location) == Some(code)
                 && let Some(row) = profile.locations.get(location)
             {
                 addresses.count(row.relative, cost, own, number);
@@ -148,7 +148,7 @@ pub fn address_costs(profile: &Profile, weights: &Weights, code: CodePlace) -> V
 }
 
 /// Returns the machine code that contains a location; `None` if the start of its function is unknown.
-fn code_place(profile: &Profile, location: LocationId) -> Option<CodePlace> {
+fn function_code(profile: &Profile, location: LocationId) -> Option<FunctionCode> {
     let row = profile.locations.get(location)?;
     Some((row.module?, row.relative.checked_sub(row.function_offset?)?))
 }

@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 
 use crate::id::{FrameId, LocationId, StackId, StringId};
 use crate::profile::Profile;
-use crate::query::identity::{Identities, Identity, Place, module_path};
+use crate::query::identity::{FunctionIdentity, FunctionPosition, Identities, module_path};
 use crate::query::stack_walk::each_location;
 use crate::tables::{FrameRow, InlineRow, LocationRow, Table};
 
@@ -77,7 +77,7 @@ impl Function {
     /// declaration and start to the only function of its name.
     #[must_use]
     pub fn stated(profile: &Profile, location: &LocationRow, row: &InlineRow) -> Self {
-        Identity::stated(profile, location, row).function()
+        FunctionIdentity::stated(profile, location, row).function()
     }
 
     /// Returns the function for code with only its module known.
@@ -112,21 +112,22 @@ impl Functions {
     /// Collects all functions of `profile`. With `inlines`, inlined functions are separate functions.
     pub fn new(profile: &Profile, inlines: bool) -> Self {
         let identities = Identities::new(profile, inlines);
-        let mut index: HashMap<Identity, FunctionId> = HashMap::new();
+        let mut index: HashMap<FunctionIdentity, FunctionId> = HashMap::new();
         // By function without a declaration: distance of its nearest line from its start, in bytes.
         let mut nearest: Table<FunctionId, u64> = Table::new();
         let mut all = Self { rows: Table::new(), lines: Vec::new(), ends: Table::new() };
         for location in &profile.locations {
             let module = module_path(profile, location.module);
             let distance = location.function_offset.unwrap_or(u64::MAX - 1);
-            let mut add = |identity: Identity, file, line| {
+            let mut add = |identity: FunctionIdentity, file, line| {
                 let function = *index.entry(identity).or_insert_with(|| {
                     nearest.push(u64::MAX);
                     all.rows.push(identity.function())
                 });
                 all.lines.push(FunctionLine { function, file, line });
                 let nearest = nearest.get_mut(function).filter(|nearest| distance < **nearest);
-                if let (Some(nearest), Place::Start(_) | Place::Unknown) = (nearest, identity.place)
+                if let (Some(nearest), FunctionPosition::Start(_) | FunctionPosition::Unknown) =
+                    (nearest, identity.position)
                     && let (Some(row), Some(_)) = (all.rows.get_mut(function), file)
                 {
                     (*nearest, row.file) = (distance, file);
@@ -134,7 +135,11 @@ impl Functions {
             };
             let rows = functions(profile, location, inlines);
             if rows.is_empty() {
-                add(Identity { name: None, module, place: Place::Unknown }, None, 0);
+                add(
+                    FunctionIdentity { name: None, module, position: FunctionPosition::Unknown },
+                    None,
+                    0,
+                );
             }
             for row in rows {
                 add(identities.of(profile, location, row), row.file, row.line);

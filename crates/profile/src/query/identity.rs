@@ -17,7 +17,7 @@ use crate::tables::{InlineRow, LocationRow, ModuleKind};
 
 /// Position of a function, which distinguishes functions of one name in one module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Place {
+pub(super) enum FunctionPosition {
     /// Its declaration: file and line.
     Declared(Option<StringId>, u32),
     /// Start address, in the address space of the module's kind.
@@ -29,21 +29,21 @@ pub(super) enum Place {
 
 /// The identity of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Identity {
+pub(super) struct FunctionIdentity {
     pub(super) name: Option<StringId>,
     pub(super) module: Option<StringId>,
-    pub(super) place: Place,
+    pub(super) position: FunctionPosition,
 }
 
-impl Identity {
+impl FunctionIdentity {
     /// Returns the function with this identity.
     pub(super) const fn function(self) -> Function {
-        let Self { name, module, place } = self;
-        let unplaced = Function { name, ..Function::unknown(module) };
-        match place {
-            Place::Declared(file, line) => Function { file, line, ..unplaced },
-            Place::Start(start) => Function { start: Some(start), ..unplaced },
-            Place::Unknown => unplaced,
+        let Self { name, module, position } = self;
+        let without_position = Function { name, ..Function::unknown(module) };
+        match position {
+            FunctionPosition::Declared(file, line) => Function { file, line, ..without_position },
+            FunctionPosition::Start(start) => Function { start: Some(start), ..without_position },
+            FunctionPosition::Unknown => without_position,
         }
     }
 
@@ -52,43 +52,44 @@ impl Identity {
         let module = location.module.and_then(|module| profile.modules.get(module));
         let has_lasting_addresses = module.is_some_and(|it| it.kind != ModuleKind::Anonymous);
         let start = || location.relative.checked_sub(location.function_offset?);
-        let place = if row.function.is_none() {
-            Place::Unknown
+        let position = if row.function.is_none() {
+            FunctionPosition::Unknown
         } else if row.declared_file.is_some() || row.declared_line != 0 {
-            Place::Declared(row.declared_file, row.declared_line)
+            FunctionPosition::Declared(row.declared_file, row.declared_line)
         } else if row.inlined || !has_lasting_addresses {
-            Place::Unknown
+            FunctionPosition::Unknown
         } else {
-            start().map_or(Place::Unknown, Place::Start)
+            start().map_or(FunctionPosition::Unknown, FunctionPosition::Start)
         };
-        Self { name: row.function, module: module.map(|module| module.path), place }
+        Self { name: row.function, module: module.map(|module| module.path), position }
     }
 }
 
 /// Name and module of functions.
-type Named = (Option<StringId>, Option<StringId>);
+type QualifiedName = (Option<StringId>, Option<StringId>);
 
 /// Positions of functions by name, for rows that do not state one.
 #[derive(Debug)]
 pub(super) struct Identities {
     /// The only position of a name; `None` if there are several.
-    only: HashMap<Named, Option<Place>>,
+    unique: HashMap<QualifiedName, Option<FunctionPosition>>,
 }
 
 impl Identities {
     /// Collects the positions of all functions of `profile`.
     pub(super) fn new(profile: &Profile, inlines: bool) -> Self {
-        let mut only: HashMap<Named, Option<Place>> = HashMap::new();
+        let mut unique: HashMap<QualifiedName, Option<FunctionPosition>> = HashMap::new();
         for location in &profile.locations {
             for row in functions(profile, location, inlines) {
-                let Identity { name, module, place } = Identity::stated(profile, location, row);
-                if place != Place::Unknown {
-                    let known = only.entry((name, module)).or_insert(Some(place));
-                    *known = known.filter(|known| *known == place);
+                let FunctionIdentity { name, module, position } =
+                    FunctionIdentity::stated(profile, location, row);
+                if position != FunctionPosition::Unknown {
+                    let known = unique.entry((name, module)).or_insert(Some(position));
+                    *known = known.filter(|known| *known == position);
                 }
             }
         }
-        Self { only }
+        Self { unique }
     }
 
     /// Returns the identity of a row. A row without position is resolved to the only function of its name and module,
@@ -98,11 +99,14 @@ impl Identities {
         profile: &Profile,
         location: &LocationRow,
         row: &InlineRow,
-    ) -> Identity {
-        let stated = Identity::stated(profile, location, row);
-        let only = || self.only.get(&(stated.name, stated.module)).copied().flatten();
-        match stated.place {
-            Place::Unknown => Identity { place: only().unwrap_or(Place::Unknown), ..stated },
+    ) -> FunctionIdentity {
+        let stated = FunctionIdentity::stated(profile, location, row);
+        let unique = || self.unique.get(&(stated.name, stated.module)).copied().flatten();
+        match stated.position {
+            FunctionPosition::Unknown => FunctionIdentity {
+                position: unique().unwrap_or(FunctionPosition::Unknown),
+                ..stated
+            },
             _ => stated,
         }
     }
@@ -122,7 +126,7 @@ mod tests {
     use crate::tables::ModuleRow;
 
     /// A function row: name, file of the line, declaration, start. An inlined one has no start.
-    struct Row {
+    struct StatedRow {
         name: &'static str,
         line: (&'static str, u32),
         declared: (&'static str, u32),
@@ -130,7 +134,7 @@ mod tests {
     }
 
     /// Returns the functions, each formatted as `name file:line@start at file:line …`.
-    fn functions_of(kind: ModuleKind, rows: &[Row]) -> Vec<String> {
+    fn functions_of(kind: ModuleKind, rows: &[StatedRow]) -> Vec<String> {
         let mut profile = Profile::default();
         let path = profile.strings.intern(b"/bin/app");
         profile.modules.push(ModuleRow { path, opened: None, build_id: None, kind });
@@ -165,8 +169,8 @@ mod tests {
         }
         for location in profile.locations.ids() {
             for at in functions.at(location) {
-                let place = format!(" {}:{}", text(at.file), at.line);
-                shown[at.function.as_u32() as usize].push_str(&place);
+                let position = format!(" {}:{}", text(at.file), at.line);
+                shown[at.function.as_u32() as usize].push_str(&position);
             }
         }
         shown
@@ -174,7 +178,8 @@ mod tests {
 
     #[test]
     fn lines_of_other_files_make_no_further_function() {
-        let row = |line| Row { name: "work", line, declared: ("own.c", 3), start: Some(0x800) };
+        let row =
+            |line| StatedRow { name: "work", line, declared: ("own.c", 3), start: Some(0x800) };
         let rows = [row(("own.c", 5)), row(("frag.inc", 1)), row(("hdr.h", 9))];
         assert_eq!(
             functions_of(ModuleKind::Elf, &rows),
@@ -184,7 +189,7 @@ mod tests {
 
     #[test]
     fn without_a_declaration_the_start_decides() {
-        let row = |line, start| Row { name: "work", line, declared: ("", 0), start };
+        let row = |line, start| StatedRow { name: "work", line, declared: ("", 0), start };
         let rows = [
             row(("frag.inc", 1), Some(0x800)),
             row(("own.c", 5), Some(0x800)),
@@ -203,8 +208,8 @@ mod tests {
 
     #[test]
     fn a_row_without_a_place_is_the_only_function_of_its_name() {
-        let at = |name, start| Row { name, line: ("", 0), declared: ("", 0), start };
-        let declared = |line| Row { declared: ("a.c", line), ..at("two", Some(0x800)) };
+        let at = |name, start| StatedRow { name, line: ("", 0), declared: ("", 0), start };
+        let declared = |line| StatedRow { declared: ("a.c", line), ..at("two", Some(0x800)) };
         let rows =
             [at("one", None), at("one", Some(0x800)), declared(3), declared(9), at("two", None)];
         assert_eq!(

@@ -14,7 +14,7 @@ mod programs;
 mod stack_walk;
 mod weights;
 
-pub use annotation::{AddressCost, Annotation, CodePlace, LineCost, address_costs, annotate};
+pub use annotation::{AddressCost, Annotation, FunctionCode, LineCost, address_costs, annotate};
 pub use cost::Cost;
 pub use found::{FoundCounts, found_counts, frame_weights, stack_weights};
 pub use functions::{

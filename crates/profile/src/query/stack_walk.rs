@@ -13,14 +13,14 @@ use crate::tables::{FrameRow, LayoutRow, SampleRow, StackRow, Table};
 #[derive(Debug)]
 pub struct StackWalker<'a> {
     profile: &'a Profile,
-    places: Table<FrameId, FramePlace>,
+    locations: Table<FrameId, FrameLocation>,
     /// Number of frames from a node outwards, including itself.
     depths: Table<StackId, u32>,
 }
 
 /// Address of a frame, independent of the process.
 #[derive(Debug, Clone, Copy)]
-struct FramePlace {
+struct FrameLocation {
     relative: u64,
     /// Key of the bias to add; `None` if nothing was mapped and `relative` is the address.
     bias: Option<BiasKey>,
@@ -48,16 +48,16 @@ impl<'a> StackWalker<'a> {
     /// Prepares walks of all samples of `profile`.
     #[must_use]
     pub fn new(profile: &'a Profile) -> Self {
-        let place = |frame: &FrameRow| {
+        let location_of = |frame: &FrameRow| {
             let location = profile.locations.get(frame.location);
-            FramePlace {
+            FrameLocation {
                 relative: location.map_or(0, |location| location.relative),
                 bias: location.and_then(|location| BiasKey::new(location.module?, frame.instance)),
             }
         };
         Self {
             profile,
-            places: profile.frames.iter().map(place).collect(),
+            locations: profile.frames.iter().map(location_of).collect(),
             depths: depths(&profile.stacks),
         }
     }
@@ -79,9 +79,9 @@ impl<'a> StackWalker<'a> {
     ) {
         biases.enter(self.profile, sample.layout);
         each_frame(self.profile, sample.stack, |frame| {
-            if let Some(place) = self.places.get(frame) {
-                let bias = place.bias.map_or(Bias(0), |key| biases.get(key));
-                visit(frame, Avma(place.relative.wrapping_add(bias.0)));
+            if let Some(location_of) = self.locations.get(frame) {
+                let bias = location_of.bias.map_or(Bias(0), |key| biases.get(key));
+                visit(frame, Avma(location_of.relative.wrapping_add(bias.0)));
             }
         });
     }
@@ -258,6 +258,6 @@ mod tests {
 
     #[test]
     fn a_place_is_two_words() {
-        assert_eq!(size_of::<FramePlace>(), 16);
+        assert_eq!(size_of::<FrameLocation>(), 16);
     }
 }

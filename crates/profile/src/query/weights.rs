@@ -167,10 +167,10 @@ impl Weights {
     }
 
     /// Iterates over the events that have samples but are not counted, with their numbers of samples.
-    pub fn others(&self) -> impl Iterator<Item = (EventId, u64)> {
-        let left_out =
+    pub fn uncounted_events(&self) -> impl Iterator<Item = (EventId, u64)> {
+        let uncounted =
             self.events.entries().filter(|(_, (samples, counted))| *samples > 0 && !counted);
-        left_out.map(|(event, &(samples, _))| (event, samples))
+        uncounted.map(|(event, &(samples, _))| (event, samples))
     }
 }
 
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(sum(&profile, Weight::Period), (550, WeightUnit::Nanoseconds));
         let weights = Weights::new(&profile, Weight::Period);
         assert_eq!(weights.event(), Some(EventId::new(1)));
-        assert_eq!(weights.others().collect::<Vec<_>>(), [(EventId::new(2), 2)]);
+        assert_eq!(weights.uncounted_events().collect::<Vec<_>>(), [(EventId::new(2), 2)]);
         assert_eq!(Weights::new(&Profile::default(), Weight::Period).event(), None);
     }
 
@@ -231,6 +231,6 @@ mod tests {
         assert_eq!(sum(&profile, Weight::OffCpu), (6_500, WeightUnit::Nanoseconds));
         assert_eq!(sum(&profile, Weight::Period), (3, WeightUnit::Events));
         let weights = Weights::new(&profile, Weight::OffCpu);
-        assert_eq!(weights.others().collect::<Vec<_>>(), [(EventId::new(0), 3)]);
+        assert_eq!(weights.uncounted_events().collect::<Vec<_>>(), [(EventId::new(0), 3)]);
     }
 }

@@ -91,7 +91,7 @@ impl LayoutRow {
 
     /// Returns true if `module` has exactly one image and it is at `bias`.
     #[must_use]
-    pub fn has_only(&self, module: ModuleId, bias: Bias) -> bool {
+    pub fn is_only_image(&self, module: ModuleId, bias: Bias) -> bool {
         let at = self.biases.partition_point(|known| known.module < module);
         let mut images = self.biases.iter().skip(at).take_while(|known| known.module == module);
         images.next().is_some_and(|known| known.bias == bias) && images.next().is_none()

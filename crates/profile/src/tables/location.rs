@@ -112,7 +112,7 @@ impl InlineRow {
 
     /// Returns a function that is not inlined, with only its name known.
     #[must_use]
-    pub const fn named(function: StringId) -> Self {
+    pub const fn with_name(function: StringId) -> Self {
         Self { function: Some(function), ..Self::NAMELESS }
     }
 }

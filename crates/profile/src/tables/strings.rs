@@ -21,14 +21,14 @@ pub struct Strings {
     index: HashTable<(u64, StringId)>,
     hasher: StringHasher,
     /// Number of omitted strings.
-    left_out: u64,
+    omitted: u64,
 }
 
-/// Maximum size of all strings in bytes, with space for [`LEFT_OUT`].
+/// Maximum size of all strings in bytes, with space for [`OMITTED`].
 const MOST_BYTES: usize = u32::MAX as usize - 64;
 
 /// Substitute for strings that exceed the maximum size.
-const LEFT_OUT: &[u8] = b"[left out: more than 4 GiB of names]";
+const OMITTED: &[u8] = b"[left out: more than 4 GiB of names]";
 
 /// Hashes strings for one table. Each table has its own seed, so hashes are not valid for other tables.
 ///
@@ -52,7 +52,7 @@ pub const LONGEST_IN_TABLE: usize = 64 << 10;
 
 impl Strings {
     /// Returns the id of `string`, adding it if it is new. If all strings together would exceed 4 GiB, returns the id
-    /// of a substitute; [`Self::left_out`] counts these cases.
+    /// of a substitute; [`Self::omitted`] counts these cases.
     pub fn intern(&mut self, string: &[u8]) -> StringId {
         self.intern_hashed(string, self.hasher.hash(string))
     }
@@ -90,9 +90,9 @@ impl Strings {
         if let Some(&(_, id)) = index.find(hash, same) {
             return id;
         }
-        if bytes.len().saturating_add(string.len()) > most && string != LEFT_OUT {
-            self.left_out += 1;
-            return self.intern_within(LEFT_OUT, self.hasher.hash(LEFT_OUT), most);
+        if bytes.len().saturating_add(string.len()) > most && string != OMITTED {
+            self.omitted += 1;
+            return self.intern_within(OMITTED, self.hasher.hash(OMITTED), most);
         }
         let id = StringId::from_index(ends.len());
         bytes.extend_from_slice(string);
@@ -103,8 +103,8 @@ impl Strings {
 
     /// Number of omitted strings, including repeated ones.
     #[must_use]
-    pub const fn left_out(&self) -> u64 {
-        self.left_out
+    pub const fn omitted(&self) -> u64 {
+        self.omitted
     }
 
     /// Returns the number of strings that may exceed [`LONGEST_REPEATED`] bytes when printed. A control character can
@@ -194,7 +194,7 @@ mod tests {
         let texts = [&b"abc"[..], b"defg", b"ab", b"abc", b"defg"];
         let ids = texts.map(|text| strings.intern_within(text, hasher.hash(text), 5).index());
         assert_eq!(ids, [0, 1, 1, 0, 1]);
-        assert_eq!((strings.get(StringId::new(1)), strings.left_out()), (LEFT_OUT, 3));
+        assert_eq!((strings.get(StringId::new(1)), strings.omitted()), (OMITTED, 3));
     }
 
     #[test]

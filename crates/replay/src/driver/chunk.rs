@@ -54,7 +54,7 @@ impl PlannedChunk {
         let slices = samples.par_chunks(shared.clamp(LEAST_SLICE, SLICE)).with_max_len(1);
         let memory = &images.options().memory;
         let held = HeldMemory::new(memory, MemoryUse::Stacks);
-        let walk = |slice: &[Planned]| {
+        let walk = |slice: &[PlannedSample]| {
             if observer.is_cancelled() || memory.is_exceeded() {
                 return WalkedSlice::default();
             }
@@ -97,7 +97,7 @@ impl IdleCaches {
         files.extend(all);
         let row = |(path, exhausted): (PathBuf, Exhausted)| FindingRow {
             kind: "limit-reached".to_owned(),
-            message: format!("{}: {exhausted}; stacks end in it", path.display()),
+            message: format!("{}: {exhausted}: stacks end there", path.display()),
             count: 1,
             help: None,
         };

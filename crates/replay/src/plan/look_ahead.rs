@@ -72,7 +72,7 @@ impl<'b> LookAhead<'b> {
         batch: &'b Batch,
         left: &[RecordEntry],
         names: CachedNames<'_>,
-    ) -> ReadRow<'_, 'b> {
+    ) -> RecordRun<'_, 'b> {
         if self.done == self.records.len() && !left.is_empty() {
             self.fill(batch, left, names);
         }
@@ -94,16 +94,16 @@ impl<'b> LookAhead<'b> {
 
     #[cold]
     fn fill(&mut self, batch: &'b Batch, left: &[RecordEntry], names: CachedNames<'_>) {
-        let Self { records, others, done, ahead } = self;
-        let left = left.get(..left.len().min(*ahead)).unwrap_or_default();
-        (*done, *ahead) = (0, (2 * *ahead).min(MOST));
-        records.resize(left.len(), ReadMap::OTHER);
-        let parts = records.par_chunks_mut(AT_ONCE).zip(left.par_chunks(AT_ONCE));
+        let Self { records, others, done, size } = self;
+        let left = left.get(..left.len().min(*size)).unwrap_or_default();
+        (*done, *size) = (0, (2 * *size).min(MOST));
+        records.resize(left.len(), DecodedRecord::OTHER);
+        let parts = records.par_chunks_mut(PER_TASK).zip(left.par_chunks(PER_TASK));
         let read = parts.map(|(records, entries)| {
             let mut others = Vec::new();
             let mut reader = batch.reader();
             for (index, (record, entry)) in records.iter_mut().zip(entries).enumerate() {
-                if let Some(soon) = entries.get(index + SOON) {
+                if let Some(soon) = entries.get(index + PREFETCH_DISTANCE) {
                     reader.prefetch_map(soon.position);
                 }
                 *record = read(batch, &mut reader, entry, names, &mut others);
@@ -138,7 +138,7 @@ fn read<'b>(
 }
 
 /// Fills in the lengths of rows of maps of one process.
-fn find_rows(records: &mut [ReadMap]) {
+fn find_rows(records: &mut [DecodedRecord]) {
     let mut after: Option<(CachedMap, u16, u16)> = None;
     for record in records.iter_mut().rev() {
         let Some(map) = record.map else {

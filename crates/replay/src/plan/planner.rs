@@ -92,7 +92,7 @@ fn apply_row(
         return false;
     }
     // All records of a row are maps.
-    let map = |read: &ReadMap| read.map.unwrap_or(first_map);
+    let map = |read: &DecodedRecord| read.map.unwrap_or(first_map);
     timeline.map_all_cached(last.time, pid, row.iter().map(map))
 }
 
@@ -104,7 +104,7 @@ pub(crate) struct Planner<'r> {
     /// Time of the last planned sample, by the processes' entries.
     sampled: Box<LastSampleTimes>,
     pub(crate) filtered: u64,
-    pub(crate) left_out: LeftOut,
+    pub(crate) rejected: RejectedSamples,
     memory: &'r Arc<MemoryBudget>,
     /// Memory accounted for the tables.
     held: HeldMemory,
@@ -229,7 +229,7 @@ impl<'r> Planner<'r> {
     ) {
         let batch = position.batch;
         loop {
-            let (entries, row) = place.row_before(sample, self.timeline.cached_names());
+            let (entries, row) = position.row_before(sample, self.timeline.cached_names());
             let Some(entry) = entries.first() else { break };
             let n_done = if self.memory.is_exceeded() {
                 // The run ends after this chunk, so the records are skipped.

@@ -34,7 +34,7 @@ impl<'b> PlanPosition<'b> {
         &mut self,
         sample: Option<&SampleEntry>,
         names: CachedNames<'_>,
-    ) -> (&'b [RecordEntry], ReadRow<'_, 'b>) {
+    ) -> (&'b [RecordEntry], RecordRun<'_, 'b>) {
         let row = self.read.row(self.batch, self.records, names);
         let entries = self.records.get(..row.maps.len().max(1)).unwrap_or_default();
         let is_before = |entry: &RecordEntry| {

@@ -105,14 +105,14 @@ impl ChainExtender {
         let mut last = None;
         let mut is_new = false;
         for (module, bias) in images.filter(|image| last.replace(*image) != Some(*image)) {
-            if !is_new && !row.has_only(module, bias) {
+            if !is_new && !row.is_only_image(module, bias) {
                 whole.clone_from(row);
                 is_new = true;
             }
             if is_new {
                 // A module with several load addresses is not supported here.
                 whole.instance(module, bias)?;
-                if !whole.has_only(module, bias) {
+                if !whole.is_only_image(module, bias) {
                     return None;
                 }
             }

@@ -109,16 +109,18 @@ impl<'w> WindowSlices<'w> {
     fn fetch(&self, position: Option<&SamplePosition>) {
         /// Most samples have at most this many.
         const FRAMES: usize = 24;
-        if let Some(seen) = position.and_then(|position| self.sample(*position)) {
-            let from_outermost = (0..seen.frames.len()).rev().take(FRAMES);
-            from_outermost.for_each(|at| prefetch_line(seen.frames, at));
+        if let Some(observed) = position.and_then(|position| self.sample(*position)) {
+            let from_outermost = (0..observed.frames.len()).rev().take(FRAMES);
+            from_outermost.for_each(|at| prefetch_line(observed.frames, at));
         }
     }
 
     /// Prefetches the first and the last frame of a sample.
-    pub(crate) fn fetch_ends(&self, position: Position) {
-        if let Some(seen) = self.sample(position) {
-            [0, seen.frames.len() - 1].into_iter().for_each(|at| prefetch_line(seen.frames, at));
+    pub(crate) fn fetch_ends(&self, position: SamplePosition) {
+        if let Some(observed) = self.sample(position) {
+            [0, observed.frames.len() - 1]
+                .into_iter()
+                .for_each(|at| prefetch_line(observed.frames, at));
         }
     }
 

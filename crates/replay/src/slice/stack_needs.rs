@@ -8,7 +8,7 @@ pub(crate) fn note_walked(needs: &mut StackNeeds, leaf_and_root: Option<[u64; 2]
     match (end, leaf_and_root) {
         // The root's frame begins at the end of its callee's frame; detecting the root reads no further bytes.
         (EndReason::Root, Some([leaf, root])) => count(&mut needs.whole, root.saturating_sub(leaf)),
-        (EndReason::StackExhausted, _) => needs.cut += 1,
+        (EndReason::StackExhausted, _) => needs.truncated += 1,
         _ => {}
     }
 }
@@ -65,7 +65,7 @@ mod tests {
         note_repaired(&mut needs, EndReason::NoUserStack, EndReason::Root, Some(0x4000));
         let expected = StackNeeds {
             whole: [2, 1, 0, 0, 0, 0],
-            cut: 5,
+            truncated: 5,
             joined: [0, 0, 1, 0, 0, 0],
             across_gap: [0, 0, 1, 0, 0, 1],
         };

@@ -77,7 +77,7 @@ type Row = (u64, RuleBytes);
 fn run(world: &World, store: Store) -> (Vec<Found>, Vec<Row>, usize) {
     let store = Arc::new(store);
     let kept =
-        KeptRules::new(Box::new(Shared(Arc::clone(&store))), &Arc::new(MemoryBudget::new(None)));
+        StoredRules::new(Box::new(Shared(Arc::clone(&store))), &Arc::new(MemoryBudget::new(None)));
     let kept = Arc::new(kept);
     let images = ImageStore::new(world.files());
     let engine = Arc::new(Engine::new());

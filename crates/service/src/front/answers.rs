@@ -24,25 +24,25 @@ pub(crate) struct AnswerKey([u8; 32]);
 
 impl AnswerKey {
     /// Returns the key for a profile, the number of its current result, and a query.
-    pub(crate) fn new(profile: &str, result: Option<u64>, question: &str) -> Self {
-        Self(Sha256::digest(format!("{profile} {result:?} {question}")).into())
+    pub(crate) fn new(profile: &str, result: Option<u64>, query: &str) -> Self {
+        Self(Sha256::digest(format!("{profile} {result:?} {query}")).into())
     }
 }
 
 /// Answer that one caller computes and others wait for.
-type Running = OnceCell<Result<Bytes, Problem>>;
+type RunningAnswer = OnceCell<Result<Bytes, Problem>>;
 
 /// Cached and running answers.
 #[derive(Debug)]
 pub(crate) struct Answers {
     most: usize,
-    kept: Mutex<Kept>,
-    running: Mutex<HashMap<AnswerKey, Weak<Running>>>,
+    cache: Mutex<AnswerCache>,
+    running: Mutex<HashMap<AnswerKey, Weak<RunningAnswer>>>,
     counts: [AtomicU64; 3],
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct AnswerCache {
     answers: HashMap<AnswerKey, (u64, Bytes)>,
     /// Keys, ordered by last use.
     by_use: BTreeMap<u64, AnswerKey>,
@@ -52,10 +52,10 @@ struct Kept {
 
 /// Origin of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Found {
-    Kept,
+enum AnswerOrigin {
+    Cached,
     Shared,
-    Made,
+    Computed,
 }
 
 /// Number and size of the cached answers, and counts of queries by origin of the answer.
@@ -63,9 +63,9 @@ enum Found {
 pub(crate) struct AnswerCounts {
     pub(crate) answers: u64,
     pub(crate) bytes: u64,
-    pub(crate) kept: u64,
+    pub(crate) cached: u64,
     pub(crate) shared: u64,
-    pub(crate) made: u64,
+    pub(crate) computed: u64,
 }
 
 impl Default for Answers {
@@ -76,39 +76,39 @@ impl Default for Answers {
 
 impl Answers {
     fn new(most: usize) -> Self {
-        let (kept, running, counts) = Default::default();
-        Self { most, kept, running, counts }
+        let (cache, running, counts) = Default::default();
+        Self { most, cache, running, counts }
     }
 
     /// Returns the answer for `key`: the cached one, that of a concurrent equal query, or the output of `make`.
-    /// An answer that `make` produced is cached if `keeps` is true.
+    /// An answer that `make` produced is cached if `is_cacheable` is true.
     ///
     /// # Errors
     /// Those of `make`; all callers that wait for it receive them.
     pub(crate) async fn get(
         &self,
         key: AnswerKey,
-        keeps: bool,
+        is_cacheable: bool,
         make: impl Future<Output = Result<Bytes, Problem>>,
     ) -> Result<Bytes, Problem> {
-        if let Some(answer) = self.kept().get(key) {
-            self.count(Found::Kept);
+        if let Some(answer) = self.lock_cache().get(key) {
+            self.count(AnswerOrigin::Cached);
             return Ok(answer);
         }
         let running = self.running(key);
-        let mut found = Found::Shared;
+        let mut found = AnswerOrigin::Shared;
         // If the caller that computes the answer is dropped, the next waiting caller starts again.
         let answer = running.get_or_init(|| {
-            found = Found::Made;
+            found = AnswerOrigin::Computed;
             make
         });
         let answer = answer.await.clone();
         self.count(found);
-        if found == Found::Made {
+        if found == AnswerOrigin::Computed {
             if let Ok(answer) = answer.as_ref()
-                && keeps
+                && is_cacheable
             {
-                self.kept().put(key, answer.clone(), self.most);
+                self.lock_cache().put(key, answer.clone(), self.most);
             }
             self.lock_running().remove(&key);
         }
@@ -116,47 +116,47 @@ impl Answers {
     }
 
     pub(crate) fn counts(&self) -> AnswerCounts {
-        let get = |found: Found| {
+        let get = |found: AnswerOrigin| {
             self.counts.get(found as usize).map_or(0, |count| count.load(Ordering::Relaxed))
         };
-        let all = self.kept();
+        let all = self.lock_cache();
         AnswerCounts {
             answers: all.answers.len() as u64,
             bytes: all.bytes as u64,
-            kept: get(Found::Kept),
-            shared: get(Found::Shared),
-            made: get(Found::Made),
+            cached: get(AnswerOrigin::Cached),
+            shared: get(AnswerOrigin::Shared),
+            computed: get(AnswerOrigin::Computed),
         }
     }
 
-    fn count(&self, found: Found) {
+    fn count(&self, found: AnswerOrigin) {
         if let Some(count) = self.counts.get(found as usize) {
             count.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    fn running(&self, key: AnswerKey) -> Arc<Running> {
+    fn running(&self, key: AnswerKey) -> Arc<RunningAnswer> {
         let mut all = self.lock_running();
         if let Some(running) = all.get(&key).and_then(Weak::upgrade) {
             return running;
         }
         // Computations without waiting callers never finish, so nothing else removes them.
         all.retain(|_, running| running.strong_count() > 0);
-        let running = Arc::<Running>::default();
+        let running = Arc::<RunningAnswer>::default();
         all.insert(key, Arc::downgrade(&running));
         running
     }
 
-    fn lock_running(&self) -> std::sync::MutexGuard<'_, HashMap<AnswerKey, Weak<Running>>> {
+    fn lock_running(&self) -> std::sync::MutexGuard<'_, HashMap<AnswerKey, Weak<RunningAnswer>>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_cache(&self) -> std::sync::MutexGuard<'_, AnswerCache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Kept {
+impl AnswerCache {
     fn get(&mut self, key: AnswerKey) -> Option<Bytes> {
         let (used, answer) = self.answers.get_mut(&key)?;
         self.uses += 1;
@@ -190,7 +190,7 @@ mod tests {
     use std::pin::pin;
 
     use super::*;
-    use crate::problem::Kind;
+    use crate::problem::ProblemKind;
 
     fn key(name: &str) -> AnswerKey {
         AnswerKey::new(name, Some(1), "{}")
@@ -205,7 +205,7 @@ mod tests {
     }
 
     async fn refused() -> Result<Bytes, Problem> {
-        Err(Problem::new(Kind::Busy))
+        Err(Problem::new(ProblemKind::Busy))
     }
 
     #[test]
@@ -227,10 +227,10 @@ mod tests {
             assert!(answers.get(key("d"), true, refused()).await.is_err());
         });
         let bytes = 2 * (ROW as u64 + 4);
-        let counts = AnswerCounts { answers: 2, bytes, kept: 3, shared: 0, made: 8 };
+        let counts = AnswerCounts { answers: 2, bytes, cached: 3, shared: 0, computed: 8 };
         assert_eq!(answers.counts(), counts);
         assert!(answers.lock_running().is_empty());
-        answers.kept().put(key("e"), Bytes::from(vec![0; 1000]), 2 * (ROW + 4));
+        answers.lock_cache().put(key("e"), Bytes::from(vec![0; 1000]), 2 * (ROW + 4));
         assert_eq!((answers.counts().answers, answers.counts().bytes), (0, 0));
     }
 
@@ -253,7 +253,7 @@ mod tests {
         });
         assert_eq!(made.get(), 2);
         let counts = answers.counts();
-        assert_eq!((counts.kept, counts.shared, counts.made), (0, 1, 2));
+        assert_eq!((counts.cached, counts.shared, counts.computed), (0, 1, 2));
         assert!(answers.lock_running().is_empty());
     }
 

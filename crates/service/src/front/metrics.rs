@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 
 use super::answers::AnswerCounts;
 use super::service::Service;
-use crate::live::View;
+use crate::live::LiveView;
 use crate::problem::Problem;
 
 /// Counters since the start.
@@ -70,7 +70,7 @@ impl Metrics {
         let jobs = service.jobs.counts();
         let store = service.store.size();
         let (local, foreign) = (service.local.counts(), service.foreign.counts());
-        let mut text = Text::default();
+        let mut text = MetricsText::default();
         text.head("jobs", "gauge", "Jobs by state");
         text.row("jobs{state=\"queued\"}", jobs.queued);
         text.row("jobs{state=\"running\"}", jobs.running);
@@ -116,9 +116,9 @@ fn sorted<K: Clone + Ord>(counts: &Mutex<HashMap<K, u64>>) -> Vec<(K, u64)> {
 }
 
 #[derive(Default)]
-struct Text(String);
+struct MetricsText(String);
 
-impl Text {
+impl MetricsText {
     fn head(&mut self, name: &str, kind: &str, help: &str) {
         // Writing to a string cannot fail.
         let _ =
@@ -132,15 +132,15 @@ impl Text {
     /// Writes the counters of query answers.
     fn answers(&mut self, counts: &AnswerCounts) {
         self.head("query_answers_total", "counter", "Questions about recordings, by their answer");
-        self.row("query_answers_total{found=\"kept\"}", counts.kept);
+        self.row("query_answers_total{found=\"kept\"}", counts.cached);
         self.row("query_answers_total{found=\"shared\"}", counts.shared);
-        self.row("query_answers_total{found=\"made\"}", counts.made);
+        self.row("query_answers_total{found=\"made\"}", counts.computed);
         self.one("query_answers", "gauge", "Answers that are kept", counts.answers);
         self.one("query_answers_bytes", "gauge", "What the kept answers take", counts.bytes);
     }
 
     /// Writes the state of the live recording.
-    fn live(&mut self, view: &View) {
+    fn live(&mut self, view: &LiveView) {
         let numbers = &view.numbers;
         let lag = numbers.lag.map_or(0, |seconds| (seconds * 1e3) as u64);
         self.one(

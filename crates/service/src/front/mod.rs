@@ -9,7 +9,7 @@ mod watching;
 
 pub(crate) use answers::{AnswerKey, Answers};
 pub(crate) use metrics::Metrics;
-pub(crate) use secrets::{Door, Secrets};
-pub(crate) use service::{LISTENERS, QUESTIONS, QUEUE, Service, files, given, no_space};
+pub(crate) use secrets::{ExternalProtocol, Secrets};
+pub(crate) use service::{LISTENERS, QUESTIONS, QUEUE, Service, files, no_space, recording_refs};
 pub(crate) use uploads::{Uploads, receive};
 pub(crate) use watching::watch;

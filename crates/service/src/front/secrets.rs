@@ -17,20 +17,20 @@ pub(crate) struct Secrets {
     cookie: String,
     /// Host names of the service, with ports.
     hosts: Vec<String>,
-    /// Tokens of the enabled external protocols, by [`Door`].
-    doors: [Option<String>; 2],
+    /// Tokens of the enabled external protocols, by [`ExternalProtocol`].
+    protocols: [Option<String>; 2],
 }
 
 /// External protocols: routes with a token of their own in the path, for programs that can send it only there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Door {
+pub(crate) enum ExternalProtocol {
     /// The symbol server of the Firefox Profiler.
     Firefox,
     /// A debuginfod server.
     Debuginfod,
 }
 
-impl Door {
+impl ExternalProtocol {
     /// Returns the first component of the protocol's paths.
     const fn name(self) -> &'static str {
         match self {
@@ -64,7 +64,7 @@ impl Secrets {
             session: random()?,
             cookie: port.map_or("unwind-perf".to_owned(), |port| format!("unwind-perf-{port}")),
             hosts: hosts.collect(),
-            doors: [None, None],
+            protocols: [None, None],
         })
     }
 
@@ -72,28 +72,30 @@ impl Secrets {
     ///
     /// # Errors
     /// If the system has no random bytes.
-    pub(crate) fn open(&mut self, door: Door) -> io::Result<String> {
+    pub(crate) fn open(&mut self, protocol: ExternalProtocol) -> io::Result<String> {
         let token = random()?;
-        let path = format!("/{}/{token}", door.name());
-        if let Some(place) = self.doors.get_mut(door as usize) {
-            *place = Some(token);
+        let path = format!("/{}/{token}", protocol.name());
+        if let Some(slot) = self.protocols.get_mut(protocol as usize) {
+            *slot = Some(token);
         }
         Ok(path)
     }
 
     /// Returns true if an external protocol is enabled.
-    pub(crate) fn is_open(&self, door: Door) -> bool {
-        self.doors.get(door as usize).is_some_and(Option::is_some)
+    pub(crate) fn is_open(&self, protocol: ExternalProtocol) -> bool {
+        self.protocols.get(protocol as usize).is_some_and(Option::is_some)
     }
 
     /// Returns the enabled protocol that a path belongs to, and whether the path contains its token; `None` for other
     /// paths.
-    pub(crate) fn door(&self, path: &str) -> Option<(Door, bool)> {
+    pub(crate) fn external_protocol(&self, path: &str) -> Option<(ExternalProtocol, bool)> {
         let (name, rest) = path.strip_prefix('/')?.split_once('/')?;
-        let door = [Door::Firefox, Door::Debuginfod].into_iter().find(|it| it.name() == name)?;
-        let token = self.doors.get(door as usize)?.as_ref()?;
+        let protocol = [ExternalProtocol::Firefox, ExternalProtocol::Debuginfod]
+            .into_iter()
+            .find(|it| it.name() == name)?;
+        let token = self.protocols.get(protocol as usize)?.as_ref()?;
         let given = rest.split('/').next().unwrap_or_default();
-        Some((door, are_equal(given.as_bytes(), token.as_bytes())))
+        Some((protocol, are_equal(given.as_bytes(), token.as_bytes())))
     }
 
     /// Token, for the printed address.
@@ -160,19 +162,29 @@ mod tests {
         for name in ["127.0.0.1", "127.0.0.1:4001", "evil.example:4000", "localhost.:4000", ""] {
             assert!(!secrets.is_host(name), "{name}");
         }
-        let mut doors = secrets.clone();
-        assert_eq!(doors.door("/firefox/x/symbolicate/v5"), None);
-        let path = doors.open(Door::Firefox).unwrap();
+        let mut protocols = secrets.clone();
+        assert_eq!(protocols.external_protocol("/firefox/x/symbolicate/v5"), None);
+        let path = protocols.open(ExternalProtocol::Firefox).unwrap();
         assert_eq!(path.len(), "/firefox/".len() + 64);
-        assert!(doors.is_open(Door::Firefox) && !doors.is_open(Door::Debuginfod));
-        assert_eq!(doors.door(&format!("{path}/asm/v1")), Some((Door::Firefox, true)));
+        assert!(
+            protocols.is_open(ExternalProtocol::Firefox)
+                && !protocols.is_open(ExternalProtocol::Debuginfod)
+        );
+        assert_eq!(
+            protocols.external_protocol(&format!("{path}/asm/v1")),
+            Some((ExternalProtocol::Firefox, true))
+        );
         for wrong in ["/firefox/", "/firefox//asm/v1", &format!("{path}0/asm/v1")] {
-            assert_eq!(doors.door(wrong), Some((Door::Firefox, false)), "{wrong}");
+            assert_eq!(
+                protocols.external_protocol(wrong),
+                Some((ExternalProtocol::Firefox, false)),
+                "{wrong}"
+            );
         }
         // Its token is not valid for anything else.
         let token = path.trim_start_matches("/firefox/");
-        assert!(!doors.is_token(token));
-        assert_eq!(doors.door(&format!("/debuginfod/{token}/buildid")), None);
+        assert!(!protocols.is_token(token));
+        assert_eq!(protocols.external_protocol(&format!("/debuginfod/{token}/buildid")), None);
         let other = Secrets::new(Some(4000), &[]).unwrap();
         assert!(!other.is_token(secrets.token()));
     }

@@ -11,12 +11,12 @@ use tokio::sync::Semaphore;
 
 use super::{Answers, Metrics, Secrets, Uploads};
 use crate::jobs::{Job, JobState, Jobs, Progress};
-use crate::live::Watched;
-use crate::problem::{Kind, Problem};
-use crate::protocol::{Event, Given, RunOptions, Task};
+use crate::live::LiveRecording;
+use crate::problem::{Problem, ProblemKind};
+use crate::protocol::{RecordingRef, RunOptions, Task, WorkerEvent};
 use crate::recordings::{Opened, Roots};
-use crate::store::{Account, Artefact, Artefacts, Described};
-use crate::workers::{Incoming, Slot};
+use crate::store::{Account, Artefact, Artefacts, HeaderCache};
+use crate::workers::{Incoming, WorkerSlot};
 
 /// Maximum number of concurrent queries to the workers.
 pub(crate) const QUESTIONS: usize = 16;
@@ -38,18 +38,18 @@ pub(crate) struct Service {
     /// Cached answers to queries about recordings.
     pub(crate) answers: Answers,
     pub(crate) jobs: Jobs,
-    pub(crate) local: Slot,
-    pub(crate) foreign: Slot,
+    pub(crate) local: WorkerSlot,
+    pub(crate) foreign: WorkerSlot,
     /// Worker of the live recording; it is separate, so that a crash affects no other request.
-    pub(crate) watcher: Slot,
+    pub(crate) watcher: WorkerSlot,
     /// Live recording, if there is one.
-    pub(crate) live: Option<Arc<Watched>>,
+    pub(crate) live: Option<Arc<LiveRecording>>,
     pub(crate) host: Arc<dyn Host>,
     pub(crate) secrets: Secrets,
     pub(crate) metrics: Metrics,
     pub(crate) uploads: Option<Uploads>,
     /// Cached headers of recordings.
-    pub(crate) described: Described,
+    pub(crate) headers: HeaderCache,
     /// True if requests are logged.
     pub(crate) logs: bool,
     /// Maximum duration of a job.
@@ -85,11 +85,11 @@ impl Service {
 
     /// Terminates the workers.
     pub(crate) fn end_workers(&self) {
-        [&self.local, &self.foreign, &self.watcher].into_iter().for_each(Slot::end);
+        [&self.local, &self.foreign, &self.watcher].into_iter().for_each(WorkerSlot::end);
     }
 
     /// Returns the worker for trusted or untrusted recordings.
-    fn slot(&self, foreign: bool) -> &Slot {
+    fn slot(&self, foreign: bool) -> &WorkerSlot {
         if foreign { &self.foreign } else { &self.local }
     }
 
@@ -120,7 +120,7 @@ impl Service {
         let began = Instant::now();
         let outcome = tokio::select! {
             outcome = self.analyze(job) => outcome,
-            () = job.cancelled() => Err(Problem::new(Kind::Cancelled)),
+            () = job.cancelled() => Err(Problem::new(ProblemKind::Cancelled)),
         };
         let seconds = began.elapsed().as_secs_f64();
         self.metrics.job(outcome.is_ok(), seconds);
@@ -146,7 +146,7 @@ impl Service {
             Attempt::Ended { how, .. } => return Err(self.ended(&how)),
         };
         let account: Account = serde_json::from_str(account.get())
-            .map_err(|error| Problem::new(Kind::Internal).detail(error.to_string()))?;
+            .map_err(|error| Problem::new(ProblemKind::Internal).detail(error.to_string()))?;
         let account = Account { foreign: job.foreign, ..account };
         let complete = self.store.complete(&job.key, tables, &account);
         complete.map_err(|error| no_space(&error))
@@ -160,14 +160,14 @@ impl Service {
         end: tokio::time::Instant,
     ) -> Result<Attempt, Problem> {
         let opened = self.roots.by_id(job.recording.as_str())?;
-        let given = opened.given(job.options);
-        if given.key != job.key {
+        let recording = opened.recording_ref(job.options);
+        if recording.key != job.key {
             let text = "it changed while the job waited; ask for it again";
-            return Err(Problem::new(Kind::Changed).detail(text));
+            return Err(Problem::new(ProblemKind::Changed).detail(text));
         }
         let copy = tables.as_fd().try_clone_to_owned().map_err(|error| no_space(&error))?;
         let files = files(opened, Some(copy));
-        let task = Task::Analyze { recording: given, options: job.options };
+        let task = Task::Analyze { recording, options: job.options };
         let mut call = self.slot(job.foreign).call(task, files)?;
         let mut progress = Progress::default();
         let mut began = false;
@@ -175,16 +175,18 @@ impl Service {
             let Ok(incoming) = tokio::time::timeout_at(end, call.next()).await else {
                 call.kill();
                 let text = format!("more than {} s", self.deadline.as_secs());
-                return Err(Problem::new(Kind::Deadline).detail(text));
+                return Err(Problem::new(ProblemKind::Deadline).detail(text));
             };
             match incoming {
-                Incoming::Event(Event::Done(account), _) => return Ok(Attempt::Done(account)),
-                Incoming::Event(Event::Failed(problem), _) => return Err(problem),
-                Incoming::Event(Event::Stage(stage), _) => progress.stage = stage,
-                Incoming::Event(Event::Progress { done, expected }, _) => {
+                Incoming::Event(WorkerEvent::Done(account), _) => {
+                    return Ok(Attempt::Done(account));
+                }
+                Incoming::Event(WorkerEvent::Failed(problem), _) => return Err(problem),
+                Incoming::Event(WorkerEvent::Stage(stage), _) => progress.stage = stage,
+                Incoming::Event(WorkerEvent::Progress { done, expected }, _) => {
                     (progress.samples, progress.expected) = (done, expected);
                 }
-                Incoming::Event(Event::Live(_), _) => {}
+                Incoming::Event(WorkerEvent::Live(_), _) => {}
                 Incoming::Ended(how) => return Ok(Attempt::Ended { how, began }),
             }
             began = true;
@@ -193,16 +195,16 @@ impl Service {
     }
 
     /// Sends a query to the worker. Retries once if the worker ended meanwhile, since another job may have crashed it.
-    pub(crate) async fn ask(
+    pub(crate) async fn request(
         &self,
         foreign: bool,
         task: impl Fn() -> Result<(Task, Vec<OwnedFd>), Problem>,
     ) -> Result<Box<RawValue>, Problem> {
-        Ok(self.ask_for_files(foreign, task).await?.0)
+        Ok(self.request_files(foreign, task).await?.0)
     }
 
     /// Like `ask`, and returns the descriptors that come with the answer.
-    pub(crate) async fn ask_for_files(
+    pub(crate) async fn request_files(
         &self,
         foreign: bool,
         task: impl Fn() -> Result<(Task, Vec<OwnedFd>), Problem>,
@@ -210,17 +212,17 @@ impl Service {
         let turn = tokio::time::timeout(PATIENCE, self.questions.acquire()).await;
         let _turn = match turn {
             Ok(Ok(turn)) => turn,
-            Ok(Err(_)) => return Err(Problem::new(Kind::Stopping)),
-            Err(_) => return Err(Problem::new(Kind::Busy).detail("too many questions")),
+            Ok(Err(_)) => return Err(Problem::new(ProblemKind::Stopping)),
+            Err(_) => return Err(Problem::new(ProblemKind::Busy).detail("too many questions")),
         };
-        let mut outcome = self.ask_once(foreign, &task).await;
-        if outcome.as_ref().is_err_and(|problem| problem.is(Kind::WorkerEnded)) {
-            outcome = self.ask_once(foreign, &task).await;
+        let mut outcome = self.request_once(foreign, &task).await;
+        if outcome.as_ref().is_err_and(|problem| problem.is(ProblemKind::WorkerEnded)) {
+            outcome = self.request_once(foreign, &task).await;
         }
         outcome
     }
 
-    async fn ask_once(
+    async fn request_once(
         &self,
         foreign: bool,
         task: &impl Fn() -> Result<(Task, Vec<OwnedFd>), Problem>,
@@ -231,14 +233,14 @@ impl Service {
             Ok(answer) => answer,
             Err(_) => {
                 call.kill();
-                Err(Problem::new(Kind::Deadline))
+                Err(Problem::new(ProblemKind::Deadline))
             }
         }
     }
 
     fn ended(&self, how: &str) -> Problem {
         self.metrics.worker_ended();
-        Problem::new(Kind::WorkerEnded)
+        Problem::new(ProblemKind::WorkerEnded)
             .detail(how)
             .hint("the recording may be crafted to break readers; the service goes on")
     }
@@ -251,13 +253,16 @@ pub(crate) fn files(opened: Opened, output: Option<OwnedFd>) -> Vec<OwnedFd> {
 }
 
 /// Returns the worker's descriptions of recordings, and their descriptors.
-pub(crate) fn given(all: Vec<Opened>, options: RunOptions) -> (Vec<Given>, Vec<OwnedFd>) {
-    let told = all.iter().map(|opened| opened.given(options)).collect();
+pub(crate) fn recording_refs(
+    all: Vec<Opened>,
+    options: RunOptions,
+) -> (Vec<RecordingRef>, Vec<OwnedFd>) {
+    let told = all.iter().map(|opened| opened.recording_ref(options)).collect();
     let files = all.into_iter().flat_map(|opened| files(opened, None)).collect();
     (told, files)
 }
 
 /// Returns the problem for a result that cannot be written.
 pub(crate) fn no_space(error: &io::Error) -> Problem {
-    Problem::new(Kind::NoSpace).detail(error.to_string())
+    Problem::new(ProblemKind::NoSpace).detail(error.to_string())
 }

@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::Mutex;
 
 use super::service::{Service, no_space};
-use crate::problem::{Kind, Problem};
+use crate::problem::{Problem, ProblemKind};
 use crate::recordings::{Opened, hex};
 
 /// Maximum pause of a client between parts of the body.
@@ -54,13 +54,14 @@ pub(crate) async fn receive(
     body: Body,
 ) -> Result<Opened, Problem> {
     let off = || {
-        Problem::new(Kind::NotAllowed)
+        Problem::new(ProblemKind::NotAllowed)
             .hint("the operator of the service can name a folder for uploads")
     };
     let uploads = service.uploads.as_ref().ok_or_else(off)?;
     let _turn = uploads.turn.lock().await;
     let room = MOST.saturating_sub(uploads.size()).min(MOST_OF_ONE);
-    let too_large = || Problem::new(Kind::TooLarge).detail(format!("more than {room} bytes"));
+    let too_large =
+        || Problem::new(ProblemKind::TooLarge).detail(format!("more than {room} bytes"));
     if body.size_hint().lower() > room {
         return Err(too_large());
     }
@@ -70,11 +71,11 @@ pub(crate) async fn receive(
     let mut size = 0;
     let mut body = body;
     loop {
-        let late = |_| Problem::new(Kind::Deadline).detail("the upload paused for too long");
+        let late = |_| Problem::new(ProblemKind::Deadline).detail("the upload paused for too long");
         let Some(frame) = tokio::time::timeout(PAUSE, body.frame()).await.map_err(late)? else {
             break;
         };
-        let broken = |_| Problem::new(Kind::BadRequest).detail("the upload broke off");
+        let broken = |_| Problem::new(ProblemKind::BadRequest).detail("the upload broke off");
         let Ok(bytes) = frame.map_err(broken)?.into_data() else { continue };
         size += bytes.len() as u64;
         if size > room {

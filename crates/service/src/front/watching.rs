@@ -11,27 +11,30 @@ use host::GrowingFile;
 use serde_json::value::RawValue;
 
 use super::service::{Service, no_space};
-use crate::live::{LiveInput, LiveStream, Phase, Watched};
-use crate::problem::{Kind, Problem};
-use crate::protocol::{Event, LiveTask, RunOptions, Task};
-use crate::workers::{Call, Incoming};
+use crate::live::{LiveInput, LiveRecording, LiveStream, Phase};
+use crate::problem::{Problem, ProblemKind};
+use crate::protocol::{LiveTask, RunOptions, Task, WorkerEvent};
+use crate::workers::{Incoming, WorkerCall};
 
 /// Time limit for the worker to stop.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Copy of the stream, and a descriptor that reads the rest of the stream if the worker fails.
-struct Kept {
+struct StreamCopy {
     file: GrowingFile,
     stream: OwnedFd,
 }
 
-impl Kept {
+impl StreamCopy {
     /// Creates the copy and reports its path, because the file remains if the service is killed.
-    fn beside(place: &Path, stream: &OwnedFd, tell: fn(&str)) -> io::Result<Self> {
-        let kept = Self { file: GrowingFile::create(place)?, stream: stream.try_clone()? };
-        let (path, place) = (kept.file.path().display(), place.display());
-        tell(&format!("the copy is {path} while the stream comes, and {place} afterwards"));
-        Ok(kept)
+    fn create(path_of_copy: &Path, stream: &OwnedFd, report: fn(&str)) -> io::Result<Self> {
+        let stream_copy =
+            Self { file: GrowingFile::create(path_of_copy)?, stream: stream.try_clone()? };
+        let (path, path_of_copy) = (stream_copy.file.path().display(), path_of_copy.display());
+        report(&format!(
+            "the copy is {path} while the stream comes, and {path_of_copy} afterwards"
+        ));
+        Ok(stream_copy)
     }
 }
 
@@ -41,10 +44,10 @@ impl Kept {
 /// If nothing could be shown at all.
 pub(crate) async fn watch(
     service: Arc<Service>,
-    watched: Arc<Watched>,
+    watched: Arc<LiveRecording>,
     input: LiveInput,
 ) -> Result<(), Problem> {
-    let LiveInput { stream, name, keep, copy, tell } = input;
+    let LiveInput { stream, name, max_age, copy, report } = input;
     let opened = tokio::task::spawn_blocking(move || opened(stream));
     let mut stopping = service.stopping.subscribe();
     let stream = tokio::select! {
@@ -55,24 +58,26 @@ pub(crate) async fn watch(
     let task = LiveTask {
         name,
         options: RunOptions::default(),
-        keep: keep.map(|keep| u64::try_from(keep.as_millis()).unwrap_or(u64::MAX)),
+        keep: max_age.map(|age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX)),
         copied: copy.is_some(),
     };
     let tables = service.store.begin("live").map_err(|error| no_space(&error))?;
-    let kept = copy.as_deref().map(|place| Kept::beside(place, &stream, tell));
-    let kept = kept.transpose().map_err(|error| not_kept(copy.as_ref(), &error))?;
+    let stream_copy =
+        copy.as_deref().map(|path_of_copy| StreamCopy::create(path_of_copy, &stream, report));
+    let stream_copy = stream_copy.transpose().map_err(|error| not_copied(copy.as_ref(), &error))?;
     let output = tables.as_fd().try_clone_to_owned().map_err(|error| no_space(&error))?;
     let mut files = vec![stream, output];
-    if let Some(kept) = &kept {
-        files.push(kept.file.as_fd().try_clone_to_owned().map_err(|error| no_space(&error))?);
+    if let Some(stream_copy) = &stream_copy {
+        files
+            .push(stream_copy.file.as_fd().try_clone_to_owned().map_err(|error| no_space(&error))?);
     }
     let mut call = service.watcher.call(Task::Live(task), files)?;
     if let Some(process) = call.process() {
         watched.add_process(process);
     }
     let outcome = follow(&watched, &mut call, &mut stopping).await;
-    let outcome = match kept {
-        Some(kept) => complete(&service, &watched, kept, copy, outcome).await,
+    let outcome = match stream_copy {
+        Some(stream_copy) => complete(&service, &watched, stream_copy, copy, outcome).await,
         None => outcome,
     };
     let was_shown = watched.view().tick > 0;
@@ -90,7 +95,7 @@ pub(crate) async fn watch(
                 return Ok(());
             }
             if was_shown {
-                tell(&format!("{problem}; what was shown until then is still served"));
+                report(&format!("{problem}; what was shown until then is still served"));
                 return Ok(());
             }
             Err(problem)
@@ -107,41 +112,42 @@ fn opened(stream: LiveStream) -> io::Result<OwnedFd> {
 }
 
 fn not_opened(name: &str, error: &io::Error) -> Problem {
-    Problem::new(Kind::NotFound).detail(format!("{name}: {error}"))
+    Problem::new(ProblemKind::NotFound).detail(format!("{name}: {error}"))
 }
 
-fn not_kept(place: Option<&PathBuf>, error: &io::Error) -> Problem {
-    let place = place.map(|place| place.display().to_string()).unwrap_or_default();
-    Problem::new(Kind::NoSpace).detail(format!("{place}: {error}"))
+fn not_copied(path_of_copy: Option<&PathBuf>, error: &io::Error) -> Problem {
+    let path_of_copy =
+        path_of_copy.map(|path_of_copy| path_of_copy.display().to_string()).unwrap_or_default();
+    Problem::new(ProblemKind::NoSpace).detail(format!("{path_of_copy}: {error}"))
 }
 
 /// Receives the worker's events until the last one.
 async fn follow(
-    watched: &Watched,
-    call: &mut Call,
+    watched: &LiveRecording,
+    call: &mut WorkerCall,
     stopping: &mut tokio::sync::watch::Receiver<bool>,
 ) -> Result<Box<RawValue>, Problem> {
-    let mut is_asked = false;
+    let mut is_cancelled = false;
     loop {
-        let incoming = if is_asked {
+        let incoming = if is_cancelled {
             let incoming = tokio::time::timeout(PATIENCE, call.next()).await;
-            incoming.map_err(|_| Problem::new(Kind::Stopping))?
+            incoming.map_err(|_| Problem::new(ProblemKind::Stopping))?
         } else {
             tokio::select! {
                 incoming = call.next() => incoming,
                 _ = stopping.wait_for(|stopping| *stopping) => {
                     call.cancel();
-                    is_asked = true;
+                    is_cancelled = true;
                     continue;
                 }
             }
         };
         match incoming {
-            Incoming::Event(Event::Live(tick), _) => watched.add(*tick),
-            Incoming::Event(Event::Done(about), _) => return Ok(about),
-            Incoming::Event(Event::Failed(problem), _) => return Err(problem),
+            Incoming::Event(WorkerEvent::Live(tick), _) => watched.add(*tick),
+            Incoming::Event(WorkerEvent::Done(about), _) => return Ok(about),
+            Incoming::Event(WorkerEvent::Failed(problem), _) => return Err(problem),
             Incoming::Event(..) => {}
-            Incoming::Ended(how) => return Err(Problem::new(Kind::WorkerEnded).detail(how)),
+            Incoming::Ended(how) => return Err(Problem::new(ProblemKind::WorkerEnded).detail(how)),
         }
     }
 }
@@ -150,13 +156,13 @@ async fn follow(
 /// complete.
 async fn complete(
     service: &Service,
-    watched: &Watched,
-    kept: Kept,
+    watched: &LiveRecording,
+    stream_copy: StreamCopy,
     copy: Option<PathBuf>,
     outcome: Result<Box<RawValue>, Problem>,
 ) -> Result<Box<RawValue>, Problem> {
-    let Kept { file, stream } = kept;
-    let breaks = outcome.as_ref().is_err_and(|problem| !problem.is(Kind::NoSpace));
+    let StreamCopy { file, stream } = stream_copy;
+    let breaks = outcome.as_ref().is_err_and(|problem| !problem.is(ProblemKind::NoSpace));
     if breaks && !*service.stopping.borrow() {
         watched.change(|view| view.problem = outcome.as_ref().err().cloned());
         let mut stopping = service.stopping.subscribe();
@@ -174,9 +180,9 @@ async fn complete(
     let renamed = file.complete();
     renamed.map_err(|error| {
         let error = io::Error::new(error.kind(), format!("{error}; the copy stays in {path}"));
-        not_kept(copy.as_ref(), &error)
+        not_copied(copy.as_ref(), &error)
     })?;
-    let name = copy.as_deref().and_then(|place| place.file_name()?.to_str());
+    let name = copy.as_deref().and_then(|path_of_copy| path_of_copy.file_name()?.to_str());
     if let Some(opened) = name.and_then(|name| service.roots.by_name(name).ok()) {
         service.roots.name_live(Ok(opened.recording.id.clone()));
         watched.change(|view| view.recording = Some(opened.recording.id));

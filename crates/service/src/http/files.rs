@@ -11,7 +11,7 @@ use flate2::read::MultiGzDecoder;
 use tokio::sync::mpsc::channel;
 
 use super::received::Received;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Problem, ProblemKind};
 
 /// Bytes per read.
 const CHUNK: usize = 64 << 10;
@@ -54,7 +54,7 @@ pub(super) fn whole(
     name: &str,
     keep: impl Send + 'static,
 ) -> Result<Response, Problem> {
-    let failed = |error: io::Error| Problem::new(Kind::Internal).detail(error.to_string());
+    let failed = |error: io::Error| Problem::new(ProblemKind::Internal).detail(error.to_string());
     let size = file.metadata().map_err(failed)?.len();
     file.seek(SeekFrom::Start(0)).map_err(failed)?;
     let mut response = body(file, keep).into_response();
@@ -89,7 +89,8 @@ pub(super) fn tables(
         let part = part(text(header::RANGE), size);
         let Ok(part) = part else { return Ok(outside(size)) };
         let Range { start, end } = part.clone().unwrap_or(0..size);
-        let failed = |error: io::Error| Problem::new(Kind::Internal).detail(error.to_string());
+        let failed =
+            |error: io::Error| Problem::new(ProblemKind::Internal).detail(error.to_string());
         file.seek(SeekFrom::Start(start)).map_err(failed)?;
         let mut response = body(file.take(end - start), ()).into_response();
         let headers = response.headers_mut();
@@ -115,7 +116,7 @@ pub(super) fn partly(
     within: Range<u64>,
     headers: &HeaderMap,
 ) -> Result<Response, Problem> {
-    let failed = |error: io::Error| Problem::new(Kind::Internal).detail(error.to_string());
+    let failed = |error: io::Error| Problem::new(ProblemKind::Internal).detail(error.to_string());
     let size = within.end.saturating_sub(within.start);
     let range = headers.get(header::RANGE).and_then(|value| value.to_str().ok());
     let Ok(part) = part(range.unwrap_or_default(), size) else { return Ok(outside(size)) };
@@ -134,7 +135,7 @@ pub(super) fn partly(
 
 /// Returns the answer for a range outside the file.
 fn outside(size: u64) -> Response {
-    let mut response = Problem::new(Kind::WrongRange).into_response();
+    let mut response = Problem::new(ProblemKind::WrongRange).into_response();
     let range = HeaderValue::from_str(&format!("bytes */{size}"));
     response.headers_mut().extend(range.map(|it| (header::CONTENT_RANGE, it)));
     response

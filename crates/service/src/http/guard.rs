@@ -8,9 +8,9 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
-use super::places::Peer;
-use crate::front::{Door, Service};
-use crate::problem::{Kind, Problem};
+use super::connections::Peer;
+use crate::front::{ExternalProtocol, Service};
+use crate::problem::{Problem, ProblemKind};
 
 /// Security headers of every answer.
 /// Source: Content Security Policy Level 3; Fetch Metadata Request Headers; the HTML standard on COOP and CORP.
@@ -31,7 +31,8 @@ const PROFILER: &str = "https://profiler.firefox.com";
 
 /// Returns true if that origin sent the request and may read the answer.
 fn cors(service: &Service, request: &Request) -> bool {
-    service.secrets.door(request.uri().path()) == Some((Door::Firefox, true))
+    service.secrets.external_protocol(request.uri().path())
+        == Some((ExternalProtocol::Firefox, true))
         && one(request.headers(), &header::ORIGIN).is_ok_and(|origin| origin == Some(PROFILER))
 }
 
@@ -67,28 +68,31 @@ fn check(service: &Service, request: &Request) -> Result<(), Problem> {
     let path = request.uri().path();
     let host = one(headers, &header::HOST)?.unwrap_or_default();
     if !service.secrets.is_host(host) {
-        return Err(Problem::new(Kind::WrongHost).detail("the header Host names another service"));
+        return Err(
+            Problem::new(ProblemKind::WrongHost).detail("the header Host names another service")
+        );
     }
     // The target of a request through a proxy contains the host name, too.
     let target = request.uri().authority().map(|target| target.as_str());
     if target.is_some_and(|target| !service.secrets.is_host(target)) {
-        return Err(Problem::new(Kind::WrongHost).detail("the target names another service"));
+        return Err(Problem::new(ProblemKind::WrongHost).detail("the target names another service"));
     }
     let seen = |is_known: bool| {
         let peer = request.extensions().get::<Peer>().filter(|_| is_known);
         peer.into_iter().for_each(Peer::note_token);
         is_known
     };
-    if let Some((door, has_token)) = service.secrets.door(path) {
-        if !(door == Door::Firefox && cors(service, request)) {
+    if let Some((door, has_token)) = service.secrets.external_protocol(path) {
+        if !(door == ExternalProtocol::Firefox && cors(service, request)) {
             check_origin(service, request, false)?;
         }
-        let wrong =
-            || Problem::new(Kind::NoToken).hint("the service has new addresses at each start");
+        let wrong = || {
+            Problem::new(ProblemKind::NoToken).hint("the service has new addresses at each start")
+        };
         return if seen(has_token) { Ok(()) } else { Err(wrong()) };
     }
     check_origin(service, request, is_open(path))?;
-    let is_known = is_known(service, headers);
+    let is_known = is_authenticated(service, headers);
     if is_open(path) {
         seen(is_known.unwrap_or(false));
         return Ok(());
@@ -96,13 +100,14 @@ fn check(service: &Service, request: &Request) -> Result<(), Problem> {
     if seen(is_known?) {
         return Ok(());
     }
-    Err(Problem::new(Kind::NoToken).hint("open the address that the service printed at its start"))
+    Err(Problem::new(ProblemKind::NoToken)
+        .hint("open the address that the service printed at its start"))
 }
 
 /// Rejects requests from pages of another origin, except links to pages without data.
 fn check_origin(service: &Service, request: &Request, is_open: bool) -> Result<(), Problem> {
     let headers = request.headers();
-    let wrong = || Problem::new(Kind::WrongOrigin);
+    let wrong = || Problem::new(ProblemKind::WrongOrigin);
     if let Some(origin) = one(headers, &header::ORIGIN)? {
         let known = origin.split_once("://").is_some_and(|(scheme, host)| {
             matches!(scheme, "http" | "https") && service.secrets.is_host(host)
@@ -129,7 +134,7 @@ fn is_open(path: &str) -> bool {
 }
 
 /// Returns true if a request has the token or the session.
-fn is_known(service: &Service, headers: &HeaderMap) -> Result<bool, Problem> {
+fn is_authenticated(service: &Service, headers: &HeaderMap) -> Result<bool, Problem> {
     if let Some(text) = one(headers, &header::AUTHORIZATION)? {
         let token = text.strip_prefix("Bearer ").unwrap_or_default();
         return Ok(service.secrets.is_token(token));
@@ -142,7 +147,7 @@ fn is_known(service: &Service, headers: &HeaderMap) -> Result<bool, Problem> {
 fn one<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, Problem> {
     let mut all = headers.get_all(name).iter();
     let first = all.next();
-    let bad = || Problem::new(Kind::BadRequest).detail(format!("the header {name}"));
+    let bad = || Problem::new(ProblemKind::BadRequest).detail(format!("the header {name}"));
     if all.next().is_some() {
         return Err(bad());
     }

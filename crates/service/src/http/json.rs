@@ -9,7 +9,7 @@ use hyper::body::Body as _;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::problem::{Kind, Problem};
+use crate::problem::{Problem, ProblemKind};
 
 /// Seconds after which a client may retry a request that was refused because the service is busy or stopping.
 const RETRY: &str = "5";
@@ -50,9 +50,9 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         let kind = request.headers().get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
         if !is_json(kind.unwrap_or_default()) {
-            return Err(Problem::new(Kind::WrongType).hint("content-type: application/json"));
+            return Err(Problem::new(ProblemKind::WrongType).hint("content-type: application/json"));
         }
-        let too_large = || Problem::new(Kind::TooLarge).detail("the body");
+        let too_large = || Problem::new(ProblemKind::TooLarge).detail("the body");
         // Applies the route's limit; a body with a larger stated length is not read at all.
         let stated = request.body().size_hint().lower();
         let request = request.with_limited_body();
@@ -62,13 +62,14 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
         let body = Bytes::from_request(request, state).await.map_err(|error| {
             let is_broken_off = error.status() != StatusCode::PAYLOAD_TOO_LARGE;
             if is_broken_off {
-                Problem::new(Kind::BadRequest).detail("the body broke off")
+                Problem::new(ProblemKind::BadRequest).detail("the body broke off")
             } else {
                 too_large()
             }
         })?;
         let value = serde_json::from_slice(&body);
-        let value = value.map_err(|error| Problem::new(Kind::BadRequest).detail(error.to_string()));
+        let value =
+            value.map_err(|error| Problem::new(ProblemKind::BadRequest).detail(error.to_string()));
         Ok(Self(value?))
     }
 }

@@ -1,21 +1,21 @@
 //! HTTP interface of the service: access checks, routes and answers.
 
-mod doors;
+mod connections;
+mod external;
 mod files;
 mod followed;
 mod guard;
 mod json;
 mod log;
-mod pace;
 mod pages;
 mod params;
-mod places;
-mod questions;
+mod queries;
 mod received;
 mod recordings;
 mod router;
+mod send_timeout;
 mod server;
 mod symbols;
 
 pub(crate) use router::router;
-pub(crate) use server::{Listener, Manners, serve_connections};
+pub(crate) use server::{ConnectionPolicy, Listener, serve_connections};

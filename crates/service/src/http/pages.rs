@@ -8,9 +8,9 @@ use axum::response::{IntoResponse as _, Response};
 
 use super::json::{JsonBody, as_json};
 use super::server::CONNECTIONS;
-use crate::front::{Door, LISTENERS, QUESTIONS, QUEUE, Service};
-use crate::problem::{Kind, Problem};
-use crate::workers::Slot;
+use crate::front::{ExternalProtocol, LISTENERS, QUESTIONS, QUEUE, Service};
+use crate::problem::{Problem, ProblemKind};
+use crate::workers::WorkerSlot;
 
 const HTML: &str = "text/html; charset=utf-8";
 
@@ -40,8 +40,8 @@ pub(super) async fn live() -> Response {
 
 /// `GET /assets/{*path}`
 pub(super) async fn asset(Path(path): Path<String>) -> Result<Response, Problem> {
-    let text =
-        web::served(&path).ok_or_else(|| Problem::new(Kind::NotFound).detail(path.clone()))?;
+    let text = web::served(&path)
+        .ok_or_else(|| Problem::new(ProblemKind::NotFound).detail(path.clone()))?;
     let kind = if path.ends_with(".css") { "text/css" } else { "text/javascript" };
     let headers = [(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "no-cache")];
     Ok((headers, text).into_response())
@@ -50,10 +50,10 @@ pub(super) async fn asset(Path(path): Path<String>) -> Result<Response, Problem>
 /// `POST /session`: exchanges the token for a session cookie.
 pub(super) async fn session(
     State(service): State<Arc<Service>>,
-    JsonBody(wanted): JsonBody<Session>,
+    JsonBody(wanted): JsonBody<SessionRequest>,
 ) -> Result<Response, Problem> {
     if !service.secrets.is_token(&wanted.token) {
-        return Err(Problem::new(Kind::NoToken));
+        return Err(Problem::new(ProblemKind::NoToken));
     }
     let mut headers = HeaderMap::new();
     let cookie = HeaderValue::from_str(&service.secrets.cookie());
@@ -64,7 +64,7 @@ pub(super) async fn session(
 /// Body of a request for a session.
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Session {
+pub(super) struct SessionRequest {
     token: String,
 }
 
@@ -76,7 +76,7 @@ pub(super) async fn health() -> Response {
 /// `GET /readyz`: succeeds if the service accepts work.
 pub(super) async fn ready(State(service): State<Arc<Service>>) -> Result<Response, Problem> {
     if *service.stopping.borrow() {
-        return Err(Problem::new(Kind::Stopping));
+        return Err(Problem::new(ProblemKind::Stopping));
     }
     Ok("ready\n".into_response())
 }
@@ -86,7 +86,7 @@ pub(super) async fn status(State(service): State<Arc<Service>>) -> Response {
     let jobs = service.jobs.counts();
     let store = service.store.size();
     let [done, failed, ended] = service.metrics.ends();
-    let worker = |slot: &Slot| {
+    let worker = |slot: &WorkerSlot| {
         let counts = slot.counts();
         serde_json::json!({ "runs": counts.runs, "starts": counts.starts })
     };
@@ -95,8 +95,8 @@ pub(super) async fn status(State(service): State<Arc<Service>>) -> Response {
         "seconds": service.began.elapsed().as_secs(),
         "uploads": service.uploads.is_some(),
         "live": service.live.is_some(),
-        "firefox": service.secrets.is_open(Door::Firefox),
-        "debuginfod": service.secrets.is_open(Door::Debuginfod),
+        "firefox": service.secrets.is_open(ExternalProtocol::Firefox),
+        "debuginfod": service.secrets.is_open(ExternalProtocol::Debuginfod),
         "jobs": {
             "queued": jobs.queued, "running": jobs.running, "begun": jobs.begun,
             "refused": jobs.refused, "done": done, "failed": failed,

@@ -6,7 +6,7 @@ use axum::http::request::Parts;
 use options::{SampleFilter, Weight};
 use serde_json::{Map, Value};
 
-use crate::problem::{Kind, Problem};
+use crate::problem::{Problem, ProblemKind};
 use crate::protocol::RunOptions;
 
 /// Names and values of parameters.
@@ -18,7 +18,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Params {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let pairs = Query::<Vec<(String, String)>>::from_request_parts(parts, state).await;
-        let pairs = pairs.map_err(|error| Problem::new(Kind::BadRequest).detail(error.body_text()));
+        let pairs =
+            pairs.map_err(|error| Problem::new(ProblemKind::BadRequest).detail(error.body_text()));
         Ok(Self(pairs?.0))
     }
 }
@@ -32,7 +33,9 @@ impl Params {
         let mut found = self.0.extract_if(.., |(known, _)| known == name).map(|(_, value)| value);
         match (found.next(), found.next()) {
             (value, None) => Ok(value),
-            _ => Err(Problem::new(Kind::BadRequest).detail(format!("{name} is there twice"))),
+            _ => {
+                Err(Problem::new(ProblemKind::BadRequest).detail(format!("{name} is there twice")))
+            }
         }
     }
 
@@ -49,7 +52,7 @@ impl Params {
             map.insert(name.to_owned(), value);
         }
         let options = serde_json::from_value(Value::Object(map));
-        options.map_err(|error| Problem::new(Kind::BadRequest).detail(error.to_string()))
+        options.map_err(|error| Problem::new(ProblemKind::BadRequest).detail(error.to_string()))
     }
 
     /// Removes and returns the weight of a sample, which can imply an option of the run.
@@ -58,7 +61,9 @@ impl Params {
     /// If the value is invalid.
     pub(super) fn weight(&mut self, options: &mut RunOptions) -> Result<Option<Weight>, Problem> {
         let Some(text) = self.take("weight")? else { return Ok(None) };
-        let bad = |_| Problem::new(Kind::BadRequest).detail("weight is samples, period or off-cpu");
+        let bad = |_| {
+            Problem::new(ProblemKind::BadRequest).detail("weight is samples, period or off-cpu")
+        };
         let weight = serde_json::from_value(Value::String(text)).map_err(bad)?;
         options.off_cpu |= weight == Weight::OffCpu;
         Ok(Some(weight))
@@ -76,7 +81,7 @@ impl Params {
             }
         }
         let samples = SampleFilter::from_object(map);
-        samples.map_err(|error| Problem::new(Kind::BadRequest).detail(error.to_string()))
+        samples.map_err(|error| Problem::new(ProblemKind::BadRequest).detail(error.to_string()))
     }
 
     /// Checks that no parameter is left.
@@ -87,7 +92,8 @@ impl Params {
         match self.0.first() {
             None => Ok(()),
             Some((name, _)) => {
-                Err(Problem::new(Kind::BadRequest).detail(format!("{name} means nothing here")))
+                Err(Problem::new(ProblemKind::BadRequest)
+                    .detail(format!("{name} means nothing here")))
             }
         }
     }

@@ -13,17 +13,17 @@ use super::json::{JsonBody, as_json};
 use super::params::Params;
 use crate::front::{Service, files, receive};
 use crate::jobs::{JobState, JobView};
-use crate::problem::{Kind, Problem};
+use crate::problem::{Problem, ProblemKind};
 use crate::protocol::{RunOptions, Task};
-use crate::recordings::{Opened, PlaceId, Recording};
+use crate::recordings::{Opened, Recording, RecordingId};
 
 /// Recordings per page of the list.
 const PAGE: usize = 100;
 
 /// Recording in the list.
 #[derive(Debug, Serialize)]
-struct Row {
-    id: PlaceId,
+struct RecordingRow {
+    id: RecordingId,
     name: String,
     /// Size in bytes; for a folder, without its files.
     size: u64,
@@ -45,8 +45,8 @@ struct Row {
 }
 
 #[derive(Debug, Serialize)]
-struct List {
-    recordings: Vec<Row>,
+struct RecordingList {
+    recordings: Vec<RecordingRow>,
     /// Value of `after` for the next page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
@@ -62,7 +62,7 @@ pub(super) async fn list(
     params.end()?;
     let listing = Arc::clone(&service);
     let all = tokio::task::spawn_blocking(move || listing.roots.list()).await;
-    let all = all.map_err(|error| Problem::new(Kind::Internal).detail(error.to_string()))?;
+    let all = all.map_err(|error| Problem::new(ProblemKind::Internal).detail(error.to_string()))?;
     let total = all.len();
     let mut rest = all.into_iter().filter(|it| after.is_empty() || it.name > after);
     let page: Vec<Recording> = rest.by_ref().take(PAGE).collect();
@@ -73,7 +73,7 @@ pub(super) async fn list(
             recordings.push(row(&service, opened, RunOptions::default()).await);
         }
     }
-    Ok(as_json(StatusCode::OK, &List { recordings, next, total }))
+    Ok(as_json(StatusCode::OK, &RecordingList { recordings, next, total }))
 }
 
 /// `GET /api/v1/recordings/{id}`
@@ -88,9 +88,9 @@ pub(super) async fn show(
     Ok(as_json(StatusCode::OK, &row(&service, opened, options).await))
 }
 
-async fn row(service: &Arc<Service>, opened: Opened, options: RunOptions) -> Row {
+async fn row(service: &Arc<Service>, opened: Opened, options: RunOptions) -> RecordingRow {
     let recording = opened.recording.clone();
-    let mut row = Row {
+    let mut row = RecordingRow {
         id: recording.id.clone(),
         written: recording.written(),
         name: recording.name,
@@ -121,20 +121,20 @@ async fn row(service: &Arc<Service>, opened: Opened, options: RunOptions) -> Row
 /// Returns the header of a recording.
 async fn describe(service: &Arc<Service>, opened: Opened) -> Result<Box<RawValue>, Problem> {
     let key = opened.recording.key(RunOptions::default());
-    if let Some(known) = service.described.get(&key) {
+    if let Some(known) = service.headers.get(&key) {
         return known;
     }
     let foreign = opened.recording.foreign;
     let id = opened.recording.id.clone();
-    let answer = service.ask(foreign, || {
+    let answer = service.request(foreign, || {
         let opened = service.roots.by_id(id.as_str())?;
-        let given = opened.given(RunOptions::default());
-        Ok((Task::Describe(given), files(opened, None)))
+        let recording = opened.recording_ref(RunOptions::default());
+        Ok((Task::Describe(recording), files(opened, None)))
     });
     let answer = answer.await;
     // Other failures may be temporary and are not cached.
-    if answer.as_ref().map_or_else(|problem| problem.is(Kind::NotARecording), |_| true) {
-        service.described.put(key, answer.clone());
+    if answer.as_ref().map_or_else(|problem| problem.is(ProblemKind::NotARecording), |_| true) {
+        service.headers.put(key, answer.clone());
     }
     answer
 }
@@ -142,11 +142,11 @@ async fn describe(service: &Arc<Service>, opened: Opened) -> Result<Box<RawValue
 /// Body of a request for an analysis.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+struct AnalysisRequest {
     /// Name below a root, or path.
     path: Option<String>,
     /// Id of the recording.
-    id: Option<PlaceId>,
+    id: Option<RecordingId>,
     #[serde(default)]
     options: RunOptions,
     /// True to analyse again even if there is a result, since more files may be available now.
@@ -168,30 +168,30 @@ pub(super) async fn analyze(
         (receive(&service, &name, request.into_body()).await?, options, false)
     } else {
         params.end()?;
-        let JsonBody(wanted) = JsonBody::<Wanted>::from_request(request, &()).await?;
+        let JsonBody(wanted) = JsonBody::<AnalysisRequest>::from_request(request, &()).await?;
         let opened = match (&wanted.path, &wanted.id) {
             (Some(path), None) => service.roots.by_name(path)?,
             (None, Some(id)) => service.roots.by_id(id.as_str())?,
-            _ => return Err(Problem::new(Kind::BadRequest).detail("either path or id")),
+            _ => return Err(Problem::new(ProblemKind::BadRequest).detail("either path or id")),
         };
         (opened, wanted.options, wanted.fresh)
     };
-    let place = format!("/api/v1/recordings/{}", opened.recording.id.as_str());
+    let location = format!("/api/v1/recordings/{}", opened.recording.id.as_str());
     if fresh {
         service.store.remove(&opened.recording.key(options));
     }
     if service.artefact(&opened, options).is_some() {
         let row = row(&service, opened, options).await;
-        return Ok(with_location(as_json(StatusCode::CREATED, &row), &place));
+        return Ok(with_location(as_json(StatusCode::CREATED, &row), &location));
     }
     let job = service.submit(&opened, options)?;
-    let place = format!("/api/v1/jobs/{}", job.id);
-    Ok(with_location(as_json(StatusCode::ACCEPTED, &job.view()), &place))
+    let location = format!("/api/v1/jobs/{}", job.id);
+    Ok(with_location(as_json(StatusCode::ACCEPTED, &job.view()), &location))
 }
 
-fn with_location(mut response: Response, place: &str) -> Response {
-    let place = HeaderValue::from_str(place);
-    response.headers_mut().extend(place.map(|place| (header::LOCATION, place)));
+fn with_location(mut response: Response, location: &str) -> Response {
+    let value = HeaderValue::from_str(location);
+    response.headers_mut().extend(value.map(|value| (header::LOCATION, value)));
     response
 }
 
@@ -207,7 +207,8 @@ pub(super) async fn columns(
     let opened = service.roots.by_id(&id)?;
     let key = opened.recording.key(options);
     let Some(artefact) = service.artefact(&opened, options) else {
-        let problem = Problem::new(Kind::Gone).detail("it is not analysed, or was not for long");
+        let problem =
+            Problem::new(ProblemKind::Gone).detail("it is not analysed, or was not for long");
         return Ok(problem.hint("POST /api/v1/recordings").into_response());
     };
     tables(artefact.tables, artefact.size, &key, &headers)

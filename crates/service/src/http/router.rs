@@ -9,9 +9,9 @@ use axum::routing::{get, post};
 
 use super::followed::{jobs, live};
 use super::guard::guard;
-use super::{doors, log, pages, questions, recordings, symbols};
+use super::{external, log, pages, queries, recordings, symbols};
 use crate::front::Service;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Problem, ProblemKind};
 
 /// Maximum bytes of a JSON body.
 const MOST_JSON: usize = 64 << 10;
@@ -34,21 +34,21 @@ pub(crate) fn router(service: Arc<Service>) -> Router {
         .route("/api/v1/recordings", get(recordings::list).post(recordings::analyze))
         .route("/api/v1/recordings/{id}", get(recordings::show))
         .route("/api/v1/recordings/{id}/columns", get(recordings::columns))
-        .route("/api/v1/recordings/{id}/export", get(questions::export))
-        .route("/api/v1/recordings/{id}/query", post(questions::query))
-        .route("/api/v1/recordings/{id}/asm", get(questions::instructions))
-        .route("/api/v1/recordings/{id}/source", get(questions::source))
+        .route("/api/v1/recordings/{id}/export", get(queries::export))
+        .route("/api/v1/recordings/{id}/query", post(queries::query))
+        .route("/api/v1/recordings/{id}/asm", get(queries::instructions))
+        .route("/api/v1/recordings/{id}/source", get(queries::source))
         .route("/api/v1/jobs/{id}", get(jobs::show).delete(jobs::cancel))
         .route("/api/v1/jobs/{id}/events", get(jobs::events))
         .route("/api/v1/symbolize", post(symbols::symbolize).layer(symbols::longer()))
         .route("/api/v1/live", get(live::show))
         .route("/api/v1/live/events", get(live::events))
         .route("/api/v1/live/columns", get(live::columns))
-        .route("/api/v1/diff", post(questions::diff))
-        .merge(doors::firefox(&service.secrets))
-        .merge(doors::debuginfod(&service.secrets))
-        .fallback(|| async { Problem::new(Kind::NotFound) })
-        .method_not_allowed_fallback(|| async { Problem::new(Kind::WrongMethod) })
+        .route("/api/v1/diff", post(queries::diff))
+        .merge(external::firefox(&service.secrets))
+        .merge(external::debuginfod(&service.secrets))
+        .fallback(|| async { Problem::new(ProblemKind::NotFound) })
+        .method_not_allowed_fallback(|| async { Problem::new(ProblemKind::WrongMethod) })
         .layer(from_fn(log::note_route))
         .layer(DefaultBodyLimit::max(MOST_JSON))
         .with_state(Arc::clone(&service));

@@ -18,8 +18,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::{Semaphore, watch};
 
-use super::pace::{Paced, paced};
-use super::places::{Most, Peer, Places};
+use super::connections::{ConnectionLimits, Connections, Peer};
+use super::send_timeout::{TimedStream, timed_body};
 
 /// Maximum number of connections without the token, and maximum number with it, if the process has enough descriptors.
 pub(super) const CONNECTIONS: usize = 100;
@@ -75,23 +75,23 @@ impl Listener {
 }
 
 /// Returns the limits on connections, reduced so that the process has enough descriptors for all of them.
-fn most() -> Most {
+fn most() -> ConnectionLimits {
     let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     let each = descriptors.saturating_sub(OTHERS) / DESCRIPTORS / 2;
     let each = usize::try_from(each).unwrap_or(CONNECTIONS).clamp(4, CONNECTIONS);
-    Most { each, by_address: each.min(BY_ADDRESS) }
+    ConnectionLimits { each, by_address: each.min(BY_ADDRESS) }
 }
 
 /// Limits on connections.
 #[derive(Debug)]
-pub(crate) struct Manners {
-    most: Most,
+pub(crate) struct ConnectionPolicy {
+    most: ConnectionLimits,
     span: Duration,
     /// Addresses of proxies, each shared by many clients.
     proxies: Vec<IpAddr>,
 }
 
-impl Manners {
+impl ConnectionPolicy {
     pub(crate) fn new(proxies: Vec<IpAddr>) -> Self {
         Self { most: most(), span: SPAN, proxies }
     }
@@ -101,11 +101,11 @@ impl Manners {
 pub(crate) async fn serve_connections(
     listener: Listener,
     router: Router,
-    manners: Manners,
+    policy: ConnectionPolicy,
     mut stopping: watch::Receiver<bool>,
 ) {
-    let Manners { most, span, proxies } = manners;
-    let places = Places::new(most);
+    let ConnectionPolicy { most, span, proxies } = policy;
+    let places = Connections::new(most);
     // A connection that was told to close may take a moment, so the total exceeds the limits.
     let all = 2 * most.each + most.each / 2;
     let running = Arc::new(Semaphore::new(all));
@@ -127,11 +127,12 @@ pub(crate) async fn serve_connections(
         let peer = Peer::new(places.take(address));
         let (known, inner) = (peer.clone(), TowerToHyperService::new(router.clone()));
         let service = service_fn(move |request: Request<Incoming>| {
-            let mut request = request.map(|body| paced(Body::new(body), span));
+            let mut request = request.map(|body| timed_body(Body::new(body), span));
             request.extensions_mut().insert(known.clone());
             inner.call(request)
         });
-        let connection = http.serve_connection(TokioIo::new(Paced::new(stream, span)), service);
+        let connection =
+            http.serve_connection(TokioIo::new(TimedStream::new(stream, span)), service);
         let mut stopping = stopping.clone();
         tokio::spawn(async move {
             let _permit = permit;
@@ -139,7 +140,7 @@ pub(crate) async fn serve_connections(
             tokio::select! {
                 // Errors of a connection are of interest to its client only.
                 _ = connection.as_mut() => return,
-                () = peer.place().ended() => return,
+                () = peer.connection().ended() => return,
                 _ = stopping.wait_for(|stopping| *stopping) => {}
             }
             connection.as_mut().graceful_shutdown();
@@ -163,16 +164,20 @@ mod tests {
     use super::*;
 
     /// Returns how long the service keeps a connection that sends `text` and reads at most one piece of the answer.
-    async fn kept(text: &str) -> Duration {
+    async fn timed(text: &str) -> Duration {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let large = get(|| async { vec![0_u8; 16 << 20] });
         let router = Router::new().route("/large", large).route("/", post(|_: Bytes| async {}));
         let span = Duration::from_millis(200);
-        let manners = Manners { most: Most { each: 4, by_address: 4 }, span, proxies: Vec::new() };
+        let policy = ConnectionPolicy {
+            most: ConnectionLimits { each: 4, by_address: 4 },
+            span,
+            proxies: Vec::new(),
+        };
         let (stop, stopping) = watch::channel(false);
         let served =
-            tokio::spawn(serve_connections(Listener::Tcp(listener), router, manners, stopping));
+            tokio::spawn(serve_connections(Listener::Tcp(listener), router, policy, stopping));
         let begin = Instant::now();
         let mut stream = TcpStream::connect(address).await.unwrap();
         stream.write_all(text.as_bytes()).await.unwrap();
@@ -190,9 +195,9 @@ mod tests {
     async fn bodies_and_answers_must_go_on() {
         let body = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{";
         for text in [body, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n"] {
-            let kept = kept(text).await;
+            let timed = timed(text).await;
             let range = Duration::from_millis(100)..Duration::from_secs(5);
-            assert!(range.contains(&kept), "{text}: {kept:?}");
+            assert!(range.contains(&timed), "{text}: {timed:?}");
         }
     }
 }

@@ -30,9 +30,9 @@ pub(super) async fn symbolize(
     params.end()?;
     // The trusted worker answers, even if the addresses come from an untrusted recording: only files of this host are
     // read.
-    question.task(service.store.known())?;
-    let answer = service.ask(false, || {
-        let task = question.task(service.store.known())?;
+    question.task(service.store.file_paths())?;
+    let answer = service.request(false, || {
+        let task = question.task(service.store.file_paths())?;
         Ok((Task::Symbolize(task), Vec::new()))
     });
     Ok(as_json(StatusCode::OK, &answer.await?))

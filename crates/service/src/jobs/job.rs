@@ -8,7 +8,7 @@ use tokio::sync::{Notify, watch};
 
 use crate::problem::Problem;
 use crate::protocol::RunOptions;
-use crate::recordings::PlaceId;
+use crate::recordings::RecordingId;
 
 /// Job of analysing one recording.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub(crate) struct Job {
     pub(crate) id: String,
     /// Key of the stored result.
     pub(crate) key: String,
-    pub(crate) recording: PlaceId,
+    pub(crate) recording: RecordingId,
     pub(crate) options: RunOptions,
     pub(crate) foreign: bool,
     state: watch::Sender<JobState>,
@@ -65,7 +65,7 @@ impl JobState {
 #[derive(Debug, Serialize)]
 pub(crate) struct JobView {
     id: String,
-    recording: PlaceId,
+    recording: RecordingId,
     #[serde(flatten)]
     state: JobState,
 }
@@ -74,7 +74,7 @@ impl Job {
     pub(super) fn new(
         number: u64,
         key: String,
-        recording: PlaceId,
+        recording: RecordingId,
         options: RunOptions,
         foreign: bool,
     ) -> Self {

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::job::{Job, JobState};
-use crate::problem::{Kind, Problem};
+use crate::problem::{Problem, ProblemKind};
 use crate::protocol::RunOptions;
-use crate::recordings::PlaceId;
+use crate::recordings::RecordingId;
 
 /// Maximum number of finished jobs that are retained.
 const REMEMBERED: usize = 1000;
@@ -54,7 +54,7 @@ impl Jobs {
     pub(crate) fn submit(
         &self,
         key: &str,
-        recording: &PlaceId,
+        recording: &RecordingId,
         options: RunOptions,
         foreign: bool,
     ) -> Result<(Arc<Job>, bool), Problem> {
@@ -67,7 +67,9 @@ impl Jobs {
         if waiting >= self.most_waiting {
             self.refused.fetch_add(1, Ordering::Relaxed);
             let text = format!("{waiting} jobs are waiting");
-            return Err(Problem::new(Kind::Busy).detail(text).hint("try again in a few seconds"));
+            return Err(Problem::new(ProblemKind::Busy)
+                .detail(text)
+                .hint("try again in a few seconds"));
         }
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
         let job = Job::new(number, key.to_owned(), recording.clone(), options, foreign);
@@ -85,12 +87,12 @@ impl Jobs {
     /// # Errors
     /// If there is none, or it is no longer retained.
     pub(crate) fn get(&self, id: &str) -> Result<Arc<Job>, Problem> {
-        let missing = || Problem::new(Kind::NotFound).detail("there is no job of that id");
+        let missing = || Problem::new(ProblemKind::NotFound).detail("there is no job of that id");
         self.lock().iter().find(|job| job.id == id).cloned().ok_or_else(missing)
     }
 
     /// Returns the unfinished job for a recording.
-    pub(crate) fn of(&self, recording: &PlaceId) -> Option<Arc<Job>> {
+    pub(crate) fn of(&self, recording: &RecordingId) -> Option<Arc<Job>> {
         let all = self.lock();
         let open = |job: &&Arc<Job>| job.recording == *recording && !job.state().is_over();
         all.iter().find(open).cloned()
@@ -101,7 +103,7 @@ impl Jobs {
     /// # Errors
     /// If the service is stopping.
     pub(crate) async fn turn(&self) -> Result<SemaphorePermit<'_>, Problem> {
-        self.turn.acquire().await.map_err(|_| Problem::new(Kind::Stopping))
+        self.turn.acquire().await.map_err(|_| Problem::new(ProblemKind::Stopping))
     }
 
     /// Prevents further jobs from running, and cancels the unfinished ones.
@@ -137,14 +139,14 @@ mod tests {
     #[test]
     fn the_same_job_is_done_once_and_the_queue_has_an_end() {
         let jobs = Jobs::new(2);
-        let place = PlaceId::new("/srv", "a.data");
+        let place = RecordingId::new("/srv", "a.data");
         let submit = |key: &str| jobs.submit(key, &place, RunOptions::default(), false);
         let (first, is_new) = submit("a").unwrap();
         assert!(is_new);
         let (again, is_new) = submit("a").unwrap();
         assert!(!is_new && Arc::ptr_eq(&first, &again));
         let (second, _) = submit("b").unwrap();
-        assert!(submit("c").unwrap_err().is(Kind::Busy));
+        assert!(submit("c").unwrap_err().is(ProblemKind::Busy));
         assert_ne!(first.id, second.id);
         first.set(JobState::Done { seconds: 0.5 });
         // A final state does not change, and the next request creates another job.
@@ -155,6 +157,6 @@ mod tests {
         let counts = JobCounts { queued: 2, running: 0, begun: 3, refused: 1 };
         assert_eq!(jobs.counts(), counts);
         assert_eq!(jobs.get(&first.id).unwrap().id, first.id);
-        assert!(jobs.get("0").unwrap_err().is(Kind::NotFound));
+        assert!(jobs.get("0").unwrap_err().is(ProblemKind::NotFound));
     }
 }

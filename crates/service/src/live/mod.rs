@@ -1,8 +1,8 @@
 //! Front's view of the live recording: its state, and its recent changes for following clients.
 
-mod recent;
-mod watched;
+mod live_recording;
+mod recent_changes;
 
-pub(crate) use recent::Next;
-pub use watched::{LiveInput, LiveStream};
-pub(crate) use watched::{Phase, View, Watched};
+pub use live_recording::{LiveInput, LiveStream};
+pub(crate) use live_recording::{LiveRecording, LiveView, Phase};
+pub(crate) use recent_changes::NextChange;

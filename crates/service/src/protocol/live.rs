@@ -38,7 +38,8 @@ pub(crate) enum LiveChange {
     /// Additional rows, in base64.
     Rows(String),
     /// The tables were replaced and must be reloaded.
-    Anew,
+    #[serde(rename = "anew")]
+    FromScratch,
 }
 
 /// Statistics of a live recording.

@@ -13,7 +13,7 @@ use crate::query::Query;
 /// Task for the worker. Its descriptors are those of the recordings that are files, in order, then that of the output
 /// if the task has one.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Request {
+pub(crate) struct WorkerRequest {
     /// Number of the request, repeated in replies.
     pub(crate) id: u64,
     /// Task.
@@ -22,7 +22,7 @@ pub(crate) struct Request {
 
 /// Recording; its descriptor comes with the message unless it is a folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Given {
+pub(crate) struct RecordingRef {
     /// Path, for messages; a folder is opened by it.
     pub(crate) path: String,
     /// Name below its root, for display.
@@ -38,11 +38,11 @@ pub(crate) struct Given {
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Task {
     /// Returns the header of a recording.
-    Describe(Given),
+    Describe(RecordingRef),
     /// Writes the compressed tables of the page to the output; the answer is the account of the run.
     Analyze {
         /// Recording.
-        recording: Given,
+        recording: RecordingRef,
         /// Options of the run.
         options: RunOptions,
     },
@@ -51,7 +51,7 @@ pub(crate) enum Task {
     /// Answers a query on the profile.
     Query {
         /// Recording.
-        recording: Given,
+        recording: RecordingRef,
         /// Options of the run.
         options: RunOptions,
         /// Query.
@@ -60,11 +60,12 @@ pub(crate) enum Task {
     /// Compares recordings and writes the result to the output.
     Diff(Box<DiffTask>),
     /// Returns the instructions of the function at an address.
-    Place(PlaceTask),
+    #[serde(rename = "place")]
+    Instructions(InstructionsTask),
     /// Returns the text of a source file.
     Source {
         /// Recording.
-        recording: Given,
+        recording: RecordingRef,
         /// Options of the run.
         options: RunOptions,
         /// Name of the file in the debug information.
@@ -91,7 +92,7 @@ pub(crate) enum Task {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ExportTask {
     /// Recording.
-    pub(crate) recording: Given,
+    pub(crate) recording: RecordingRef,
     /// Options of the run.
     pub(crate) options: RunOptions,
     /// Name of the format.
@@ -111,9 +112,9 @@ pub(crate) const DIFF_TABLES: &str = "columns";
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct DiffTask {
     /// Recordings of the baseline.
-    pub(crate) before: Vec<Given>,
+    pub(crate) before: Vec<RecordingRef>,
     /// Recordings of the candidate.
-    pub(crate) after: Vec<Given>,
+    pub(crate) after: Vec<RecordingRef>,
     /// Options of the runs.
     pub(crate) options: RunOptions,
     /// Divisor of costs: `time`, `share`, `samples` or `A=F,B=F`; `None` selects the most suitable one.
@@ -126,9 +127,9 @@ pub(crate) struct DiffTask {
 
 /// Location whose instructions are requested.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct PlaceTask {
+pub(crate) struct InstructionsTask {
     /// Recording.
-    pub(crate) recording: Given,
+    pub(crate) recording: RecordingRef,
     /// Options of the run.
     pub(crate) options: RunOptions,
     /// Build-id of the module, or its path if it has no build-id.
@@ -143,13 +144,13 @@ pub(crate) struct Reply {
     /// Number of the request.
     pub(crate) id: u64,
     /// Event.
-    pub(crate) event: Event,
+    pub(crate) event: WorkerEvent,
 }
 
 /// Event of a request.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Event {
+pub(crate) enum WorkerEvent {
     /// A stage began.
     Stage(String),
     /// Progress of unwinding.

@@ -14,9 +14,10 @@ pub(crate) use self::options::RunOptions;
 pub(crate) use channel::{Receiver, Sender, pair};
 pub(crate) use live::{LiveChange, LiveNumbers, LiveTask, LiveTick};
 pub(crate) use message::{
-    DIFF_TABLES, DiffTask, Event, ExportTask, Given, PlaceTask, Reply, Request, Task,
+    DIFF_TABLES, DiffTask, ExportTask, InstructionsTask, RecordingRef, Reply, Task, WorkerEvent,
+    WorkerRequest,
 };
 pub(crate) use symbols::{
-    AddressSpace, Code, CodeTask, FilePart, FileTask, FoundModule, Frame, HandedFile, Named,
-    NamedAddress, SourceTask, SymbolizeTask, WantedModule,
+    AddressSpace, CodeInstructions, CodeTask, FilePart, FileTask, FoundModule, Frame, HandedFile,
+    RequestedModule, SourceTask, SymbolizeTask, SymbolizedAddress, SymbolizedAddresses,
 };

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SymbolizeTask {
     /// Files.
-    pub(crate) modules: Vec<WantedModule>,
+    pub(crate) modules: Vec<RequestedModule>,
     /// Index of the file, and address.
     pub(crate) addresses: Vec<(usize, u64)>,
     /// Address space of the addresses.
@@ -22,13 +22,14 @@ pub(crate) struct SymbolizeTask {
 
 /// Requested file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct WantedModule {
+pub(crate) struct RequestedModule {
     /// Build-id in hexadecimal.
     pub(crate) build_id: String,
     /// Name in a recording.
     pub(crate) name: Option<String>,
     /// Known paths of the file.
-    pub(crate) places: Vec<PathBuf>,
+    #[serde(rename = "places")]
+    pub(crate) paths: Vec<PathBuf>,
 }
 
 /// Address space of a query.
@@ -46,7 +47,7 @@ pub(crate) enum AddressSpace {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SourceTask {
     /// File that contains the code.
-    pub(crate) module: WantedModule,
+    pub(crate) module: RequestedModule,
     /// Address, as stated in the file.
     pub(crate) address: u64,
     /// Name of the source file in the debug information of that address.
@@ -57,7 +58,7 @@ pub(crate) struct SourceTask {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct CodeTask {
     /// File that contains the code.
-    pub(crate) module: WantedModule,
+    pub(crate) module: RequestedModule,
     /// Start address, as stated in the file.
     pub(crate) address: u64,
     /// Length in bytes.
@@ -68,7 +69,7 @@ pub(crate) struct CodeTask {
 
 /// Instructions: the offset of each from the requested address, in bytes, and its text.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Code {
+pub(crate) struct CodeInstructions {
     /// Total length in bytes.
     pub(crate) length: u64,
     pub(crate) instructions: Vec<(u64, String)>,
@@ -78,7 +79,7 @@ pub(crate) struct Code {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct FileTask {
     /// File.
-    pub(crate) module: WantedModule,
+    pub(crate) module: RequestedModule,
     /// Requested part of the file.
     pub(crate) part: FilePart,
 }
@@ -106,11 +107,11 @@ pub(crate) struct HandedFile {
 
 /// Symbolized addresses.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Named {
+pub(crate) struct SymbolizedAddresses {
     /// Files, in the order of the request.
     pub(crate) modules: Vec<FoundModule>,
     /// Addresses, in the order of the request.
-    pub(crate) addresses: Vec<NamedAddress>,
+    pub(crate) addresses: Vec<SymbolizedAddress>,
 }
 
 /// Result of locating a file.
@@ -127,7 +128,7 @@ pub(crate) struct FoundModule {
 
 /// Result of symbolizing an address.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct NamedAddress {
+pub(crate) struct SymbolizedAddress {
     /// Address as stated in the file, as `0x…`; absent if no segment maps the offset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) address: Option<String>,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Dir, FileType};
 
-use super::root::Root;
+use super::root::RecordingRoot;
 
 /// Maximum depth of searched folders.
 const DEEPEST: usize = 6;
@@ -33,7 +33,7 @@ const MAGICS: &[&[u8]] = &[
 ];
 
 /// Returns the names of the recordings below a root. Names that are not UTF-8 are omitted.
-pub(super) fn names(root: &Root) -> Vec<String> {
+pub(super) fn names(root: &RecordingRoot) -> Vec<String> {
     let mut found = Vec::new();
     let mut todo = vec![(PathBuf::new(), 0)];
     let mut left = MOST;
@@ -61,7 +61,7 @@ pub(super) fn names(root: &Root) -> Vec<String> {
 }
 
 /// Returns true if the path is a recording, or a folder of `perf record --threads`.
-fn is_recording(root: &Root, path: &Path) -> bool {
+fn is_recording(root: &RecordingRoot, path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     if !ENDINGS.contains(&ending) && !name.starts_with("perf") {
@@ -69,12 +69,12 @@ fn is_recording(root: &Root, path: &Path) -> bool {
     }
     let Ok(file) = root.open(path) else { return false };
     if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-        return root.open(&path.join("data")).is_ok_and(|data| begins_like_one(&data));
+        return root.open(&path.join("data")).is_ok_and(|data| begins_as_recording(&data));
     }
-    begins_like_one(&file)
+    begins_as_recording(&file)
 }
 
-fn begins_like_one(file: &File) -> bool {
+fn begins_as_recording(file: &File) -> bool {
     let mut first = [0; 8];
     let got = file.read_at(&mut first, 0).unwrap_or(0);
     let first = first.get(..got).unwrap_or_default();

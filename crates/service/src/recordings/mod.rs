@@ -1,8 +1,8 @@
 //! Served recordings: files below the roots that the operator named.
 
 mod listing;
-mod place;
+mod recording;
 mod root;
 
-pub(crate) use place::{Opened, PlaceId, Recording, hex};
-pub(crate) use root::{Root, Roots};
+pub(crate) use recording::{Opened, Recording, RecordingId, hex};
+pub(crate) use root::{RecordingRoot, Roots};

@@ -13,12 +13,12 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
 use rustix::io::Errno;
 
 use super::listing;
-use super::place::{Opened, PlaceId, Recording, Stamp};
-use crate::problem::{Kind, Problem};
+use super::recording::{Opened, Recording, RecordingId, Stamp};
+use crate::problem::{Problem, ProblemKind};
 
 /// Folder with recordings.
 #[derive(Debug)]
-pub(crate) struct Root {
+pub(crate) struct RecordingRoot {
     path: PathBuf,
     folder: OwnedFd,
     /// Served names; `None` if all names are served.
@@ -27,7 +27,7 @@ pub(crate) struct Root {
     foreign: bool,
 }
 
-impl Root {
+impl RecordingRoot {
     /// Opens a folder that is served completely.
     ///
     /// # Errors
@@ -43,7 +43,7 @@ impl Root {
     ///
     /// # Errors
     /// As for [`Self::folder`].
-    pub(crate) fn only(path: &Path, names: BTreeSet<PathBuf>) -> io::Result<Self> {
+    pub(crate) fn with_names(path: &Path, names: BTreeSet<PathBuf>) -> io::Result<Self> {
         Ok(Self { only: Some(names), ..Self::folder(path, false)? })
     }
 
@@ -107,32 +107,32 @@ impl Root {
 /// All roots.
 #[derive(Debug)]
 pub(crate) struct Roots {
-    roots: Vec<Root>,
+    roots: Vec<RecordingRoot>,
     /// Root and name of each observed id.
-    known: Mutex<HashMap<PlaceId, (usize, String)>>,
+    positions: Mutex<HashMap<RecordingId, (usize, String)>>,
     /// Target of the id [`LIVE`], or the problem to return for it.
-    live: Mutex<Option<Result<PlaceId, Problem>>>,
+    live: Mutex<Option<Result<RecordingId, Problem>>>,
 }
 
 /// Id of the live recording.
 const LIVE: &str = "live";
 
 impl Roots {
-    pub(crate) fn new(roots: Vec<Root>) -> Self {
-        Self { roots, known: Mutex::default(), live: Mutex::default() }
+    pub(crate) fn new(roots: Vec<RecordingRoot>) -> Self {
+        Self { roots, positions: Mutex::default(), live: Mutex::default() }
     }
 
     /// Sets the target of the id [`LIVE`], or the reason that there is none.
-    pub(crate) fn name_live(&self, place: Result<PlaceId, Problem>) {
+    pub(crate) fn name_live(&self, place: Result<RecordingId, Problem>) {
         *self.live.lock().unwrap_or_else(PoisonError::into_inner) = Some(place);
     }
 
     /// Resolves the id [`LIVE`]; returns other ids unchanged.
-    fn meant(&self, id: &str) -> Result<PlaceId, Problem> {
+    fn meant(&self, id: &str) -> Result<RecordingId, Problem> {
         let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         match live.as_ref().filter(|_| id == LIVE) {
             Some(place) => place.clone(),
-            None => Ok(PlaceId::named(id)),
+            None => Ok(RecordingId::from_text(id)),
         }
     }
 
@@ -157,10 +157,11 @@ impl Roots {
     pub(crate) fn by_id(&self, id: &str) -> Result<Opened, Problem> {
         let id = self.meant(id)?;
         let known = || {
-            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = self.positions.lock().unwrap_or_else(PoisonError::into_inner);
             known.get(&id).cloned()
         };
-        let missing = || Problem::new(Kind::NotFound).detail("there is no recording of that id");
+        let missing =
+            || Problem::new(ProblemKind::NotFound).detail("there is no recording of that id");
         let place = known().or_else(|| {
             // The id may be from a link that is older than this process.
             self.list();
@@ -176,9 +177,9 @@ impl Roots {
     /// If it is missing, or lies outside the roots.
     pub(crate) fn by_name(&self, name: &str) -> Result<Opened, Problem> {
         let path = Path::new(name);
-        let mut worst = Problem::new(Kind::NotFound).detail(name);
+        let mut worst = Problem::new(ProblemKind::NotFound).detail(name);
         if path.components().any(|part| part == Component::ParentDir) {
-            return Err(Problem::new(Kind::Outside).detail(name));
+            return Err(Problem::new(ProblemKind::Outside).detail(name));
         }
         for (number, root) in self.roots.iter().enumerate() {
             let below = if path.is_absolute() {
@@ -189,28 +190,28 @@ impl Roots {
             match below {
                 Some(below) => match self.open_at(number, below) {
                     Ok(opened) => return Ok(opened),
-                    Err(problem) if problem.is(Kind::NotFound) => {}
+                    Err(problem) if problem.is(ProblemKind::NotFound) => {}
                     Err(problem) => worst = problem,
                 },
-                None => worst = Problem::new(Kind::Outside).detail(name),
+                None => worst = Problem::new(ProblemKind::Outside).detail(name),
             }
         }
         Err(worst)
     }
 
     fn open_at(&self, number: usize, name: &str) -> Result<Opened, Problem> {
-        let missing = || Problem::new(Kind::NotFound).detail(name);
+        let missing = || Problem::new(ProblemKind::NotFound).detail(name);
         let root = self.roots.get(number).ok_or_else(missing)?;
         let path = Path::new(name);
         if !root.serves(path) {
-            return Err(Problem::new(Kind::Outside).detail(name));
+            return Err(Problem::new(ProblemKind::Outside).detail(name));
         }
         let file = root.open(path).map_err(|error| match error.raw_os_error() {
-            Some(libc::EXDEV | libc::ELOOP) => Problem::new(Kind::Outside).detail(name),
+            Some(libc::EXDEV | libc::ELOOP) => Problem::new(ProblemKind::Outside).detail(name),
             _ => missing(),
         })?;
         let metadata = file.metadata().map_err(|_| missing())?;
-        let id = PlaceId::new(&root.path.to_string_lossy(), name);
+        let id = RecordingId::new(&root.path.to_string_lossy(), name);
         let recording = Recording {
             id: id.clone(),
             name: name.to_owned(),
@@ -219,7 +220,7 @@ impl Roots {
             is_folder: metadata.is_dir(),
             foreign: root.foreign,
         };
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.positions.lock().unwrap_or_else(PoisonError::into_inner);
         known.insert(id, (number, name.to_owned()));
         Ok(Opened { recording, file: OwnedFd::from(file) })
     }
@@ -243,7 +244,7 @@ mod tests {
         symlink("../secret.data", served.join("link.data")).unwrap();
         symlink("a.data", served.join("inside.data")).unwrap();
         symlink("/proc/self/root/etc", served.join("root")).unwrap();
-        let roots = Roots::new(vec![Root::folder(&served, false).unwrap()]);
+        let roots = Roots::new(vec![RecordingRoot::folder(&served, false).unwrap()]);
         let opened = |name: &str| roots.by_name(name).map(|it| it.recording.name);
         let kind = |name: &str| roots.by_name(name).unwrap_err().kind;
         assert_eq!(opened("a.data").unwrap(), "a.data");
@@ -257,7 +258,7 @@ mod tests {
         let names: Vec<String> = roots.list().into_iter().map(|it| it.name).collect();
         assert_eq!(names, ["a.data", "inside.data"]);
         let id = roots.by_name("a.data").unwrap().recording.id;
-        let fresh = Roots::new(vec![Root::folder(&served, false).unwrap()]);
+        let fresh = Roots::new(vec![RecordingRoot::folder(&served, false).unwrap()]);
         assert_eq!(fresh.by_id(id.as_str()).unwrap().recording.name, "a.data");
         assert_eq!(fresh.by_id("0").unwrap_err().kind, "urn:unwind-perf:not-found");
     }
@@ -268,7 +269,8 @@ mod tests {
         for name in ["a.data", "b.data"] {
             std::fs::write(dir.path().join(name), b"PERFILE2").unwrap();
         }
-        let root = Root::only(dir.path(), BTreeSet::from(["a.data".into()])).unwrap();
+        let root =
+            RecordingRoot::with_names(dir.path(), BTreeSet::from(["a.data".into()])).unwrap();
         let roots = Roots::new(vec![root]);
         assert_eq!(roots.list().len(), 1);
         assert_eq!(roots.by_name("b.data").unwrap_err().kind, "urn:unwind-perf:outside-roots");
@@ -280,7 +282,7 @@ mod tests {
         std::fs::create_dir(dir.path().join("sub")).unwrap();
         std::fs::write(dir.path().join("sub/a.data"), b"x").unwrap();
         symlink("sub", dir.path().join("link")).unwrap();
-        let root = Root::folder(dir.path(), false).unwrap();
+        let root = RecordingRoot::folder(dir.path(), false).unwrap();
         let opened = |name: &str| root.by_components(Path::new(name), OFlags::RDONLY);
         assert!(opened("sub/a.data").is_ok());
         assert!(opened("link/a.data").is_err());

@@ -18,7 +18,7 @@ use host::{Host, NewFile, Origin};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::known::KnownFiles;
+use super::file_paths::FilePaths;
 use super::used::UsedFile;
 
 /// File extensions of the two files of a result.
@@ -56,14 +56,14 @@ pub(crate) struct Artefact {
 pub(crate) struct Artefacts {
     folder: PathBuf,
     most: u64,
-    rows: Mutex<HashMap<String, Row>>,
+    rows: Mutex<HashMap<String, ArtefactRow>>,
     /// Counter of uses.
     uses: AtomicU64,
-    known: KnownFiles,
+    file_paths: FilePaths,
 }
 
 #[derive(Debug)]
-struct Row {
+struct ArtefactRow {
     bytes: u64,
     /// Last use, by the counter of uses, since the system clock can jump.
     used: u64,
@@ -88,7 +88,7 @@ impl Artefacts {
     pub(crate) fn open(folder: &Path, most: u64) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         let mut found = Vec::new();
-        let known = KnownFiles::default();
+        let file_paths = FilePaths::default();
         for entry in fs::read_dir(folder)?.filter_map(Result::ok) {
             let name = entry.file_name();
             if name.as_encoded_bytes().starts_with(HALF_DONE) {
@@ -104,19 +104,20 @@ impl Artefacts {
                 let used = entry.metadata().and_then(|it| it.modified());
                 let used = used.unwrap_or(SystemTime::UNIX_EPOCH);
                 if let Ok(account) = read_account(&entry.path()) {
-                    known.add(&account);
+                    file_paths.add(&account);
                 }
                 found.push((used, key, account + tables));
             }
         }
         found.sort();
-        let rows = (0..)
-            .zip(found)
-            .map(|(used, (_, key, bytes))| (key, Row { bytes, used, made: used, files: None }));
-        let rows: HashMap<String, Row> = rows.collect();
+        let rows = (0..).zip(found).map(|(used, (_, key, bytes))| {
+            (key, ArtefactRow { bytes, used, made: used, files: None })
+        });
+        let rows: HashMap<String, ArtefactRow> = rows.collect();
         let uses = AtomicU64::new(rows.len() as u64);
-        let store = Self { folder: folder.to_owned(), most, rows: Mutex::new(rows), uses, known };
-        store.make_room();
+        let store =
+            Self { folder: folder.to_owned(), most, rows: Mutex::new(rows), uses, file_paths };
+        store.evict();
         Ok(store)
     }
 
@@ -182,11 +183,11 @@ impl Artefacts {
         tables.complete()?;
         text.complete()?;
         let bytes = size(&self.path(key, TABLES)).unwrap_or(0) + account_text.len() as u64;
-        self.known.add(account);
+        self.file_paths.add(account);
         let made = self.next_use();
         let files = Some(account.used.as_slice().into());
-        self.rows().insert(key.to_owned(), Row { bytes, used: made, made, files });
-        self.make_room();
+        self.rows().insert(key.to_owned(), ArtefactRow { bytes, used: made, made, files });
+        self.evict();
         Ok(())
     }
 
@@ -200,8 +201,8 @@ impl Artefacts {
     }
 
     /// Known locations of files by build-id.
-    pub(crate) const fn known(&self) -> &KnownFiles {
-        &self.known
+    pub(crate) const fn file_paths(&self) -> &FilePaths {
+        &self.file_paths
     }
 
     /// Maximum bytes of the store.
@@ -215,7 +216,7 @@ impl Artefacts {
     }
 
     /// Deletes the least recently used results until the store is within its limit, except the newest one.
-    fn make_room(&self) {
+    fn evict(&self) {
         loop {
             let oldest = {
                 let rows = self.rows();
@@ -238,7 +239,7 @@ impl Artefacts {
         path(&self.folder, key, ending)
     }
 
-    fn rows(&self) -> std::sync::MutexGuard<'_, HashMap<String, Row>> {
+    fn rows(&self) -> std::sync::MutexGuard<'_, HashMap<String, ArtefactRow>> {
         self.rows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -350,8 +351,8 @@ mod tests {
         assert!(second > first);
         assert_eq!(store.current("b", &RealHost), None);
         let again = Artefacts::open(&dir.path().join("store"), 1 << 20).unwrap();
-        assert_eq!(again.known().places("ab01"), [program.as_path()]);
-        assert!(again.known().places("ab02").is_empty());
+        assert_eq!(again.file_paths().paths("ab01"), [program.as_path()]);
+        assert!(again.file_paths().paths("ab02").is_empty());
         assert!(again.current("a", &RealHost).is_some());
         fs::write(&program, b"newer").unwrap();
         assert_eq!(store.current("a", &RealHost), None);

@@ -1,11 +1,11 @@
 //! Stored data of analysed recordings.
 
 mod artefacts;
-mod described;
-mod known;
+mod file_paths;
+mod header_cache;
 mod used;
 
 pub(crate) use artefacts::{Account, Artefact, Artefacts};
-pub(crate) use described::Described;
-pub(crate) use known::KnownFiles;
+pub(crate) use file_paths::FilePaths;
+pub(crate) use header_cache::HeaderCache;
 pub(crate) use used::UsedFile;

@@ -11,7 +11,7 @@ const MOST_THREADS: usize = 1000;
 /// Header of a recording.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) struct Header {
+pub(super) struct RecordingHeader {
     command_line: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     host: Option<String>,
@@ -33,7 +33,7 @@ pub(super) struct Header {
 #[serde(rename_all = "snake_case")]
 pub(super) struct About {
     #[serde(flatten)]
-    header: Header,
+    header: RecordingHeader,
     samples: u64,
     /// Samples with a chain that reaches its root without a gap.
     complete: u64,
@@ -43,18 +43,18 @@ pub(super) struct About {
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<f64>,
     damaged: bool,
-    ends: Vec<Counted>,
-    event_samples: Vec<Counted>,
+    ends: Vec<NamedCount>,
+    event_samples: Vec<NamedCount>,
     threads: Vec<Thread>,
     /// Number of threads that the list omits.
     more_threads: usize,
     losses: Vec<Loss>,
-    findings: Vec<Finding>,
+    findings: Vec<RunFinding>,
     files: Vec<ModuleFile>,
 }
 
 #[derive(Debug, Serialize)]
-struct Counted {
+struct NamedCount {
     name: String,
     samples: u64,
 }
@@ -78,7 +78,7 @@ struct Loss {
 }
 
 #[derive(Debug, Serialize)]
-struct Finding {
+struct RunFinding {
     kind: String,
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,10 +108,10 @@ pub(super) fn text(profile: &Profile, id: StringId) -> String {
 }
 
 /// Returns the header of a profile's recording.
-pub(super) fn header(profile: &Profile) -> Header {
+pub(super) fn header(profile: &Profile) -> RecordingHeader {
     let facts = &profile.recording;
     let maybe = |id: Option<StringId>| id.map(|id| text(profile, id));
-    Header {
+    RecordingHeader {
         command_line: facts.command_line.iter().map(|&id| text(profile, id)).collect(),
         host: maybe(facts.hostname),
         kernel: maybe(facts.os_release),
@@ -143,7 +143,7 @@ pub(super) fn about(profile: &Profile, damaged: bool) -> About {
         seconds: seconds(profile),
         damaged,
         ends: ends
-            .map(|(end, count)| Counted { name: end.as_str().to_owned(), samples: *count })
+            .map(|(end, count)| NamedCount { name: end.as_str().to_owned(), samples: *count })
             .collect(),
         event_samples: event_samples(profile),
         threads: threads.collect(),
@@ -161,7 +161,7 @@ fn seconds(profile: &Profile) -> Option<f64> {
     Some((last.0 - first.0) as f64 / 1e9)
 }
 
-fn event_samples(profile: &Profile) -> Vec<Counted> {
+fn event_samples(profile: &Profile) -> Vec<NamedCount> {
     let mut counts = vec![0; profile.events.len()];
     for sample in &profile.samples {
         if let Some(count) = counts.by_id_mut(sample.event) {
@@ -170,7 +170,7 @@ fn event_samples(profile: &Profile) -> Vec<Counted> {
     }
     let counted = profile.events.ids().zip(counts);
     let name = |id| String::from_utf8_lossy(event_name(profile, id)).into_owned();
-    counted.map(|(id, samples)| Counted { name: name(id), samples }).collect()
+    counted.map(|(id, samples)| NamedCount { name: name(id), samples }).collect()
 }
 
 fn losses(profile: &Profile) -> Vec<Loss> {
@@ -187,8 +187,8 @@ fn losses(profile: &Profile) -> Vec<Loss> {
     rows.collect()
 }
 
-fn findings(profile: &Profile) -> Vec<Finding> {
-    let rows = profile.summary.findings.iter().map(|row| Finding {
+fn findings(profile: &Profile) -> Vec<RunFinding> {
+    let rows = profile.summary.findings.iter().map(|row| RunFinding {
         kind: row.kind.to_string(),
         message: row.text().into_owned(),
         remedy: row.help.as_ref().map(|help| help.code),

@@ -7,18 +7,19 @@ use formats::{ConsoleLook, DiffFormat, DiffPrintOptions, print_diff_tables};
 use profile::query::diff::{DiffInput, DiffOptions, diff};
 
 use super::answer::{Answer, answer, not_written};
-use super::held::HeldProfile;
+use super::loaded_profiles::LoadedProfile;
 use super::task_context::TaskContext;
-use crate::problem::{Kind, Problem};
-use crate::protocol::{DIFF_TABLES, DiffTask, Given};
+use crate::problem::{Problem, ProblemKind};
+use crate::protocol::{DIFF_TABLES, DiffTask, RecordingRef};
 
 /// Number of rows in the text table.
 const ROWS: usize = 20;
 
 /// Writes the comparison of recordings.
 pub(super) fn write(context: &mut TaskContext<'_>, task: &DiffTask) -> Result<Answer, Problem> {
-    let unknown =
-        |what: &str, word: &str| Problem::new(Kind::BadRequest).detail(format!("no {what} {word}"));
+    let unknown = |what: &str, word: &str| {
+        Problem::new(ProblemKind::BadRequest).detail(format!("no {what} {word}"))
+    };
     let format = match &*task.format {
         DIFF_TABLES => None,
         name => Some(DiffFormat::from_name(name).ok_or_else(|| unknown("format", name))?),
@@ -28,8 +29,8 @@ pub(super) fn write(context: &mut TaskContext<'_>, task: &DiffTask) -> Result<An
         .as_deref()
         .map(|word| word.parse().map_err(|_| unknown("normalization", word)));
     let normalization = normalization.transpose()?;
-    let mut load = |side: &[Given]| -> Result<Vec<(String, Arc<HeldProfile>)>, Problem> {
-        let one = |recording: &Given| {
+    let mut load = |side: &[RecordingRef]| -> Result<Vec<(String, Arc<LoadedProfile>)>, Problem> {
+        let one = |recording: &RecordingRef| {
             Ok((recording.name.clone(), context.analysis(recording, task.options)?))
         };
         side.iter().map(one).collect()
@@ -38,7 +39,7 @@ pub(super) fn write(context: &mut TaskContext<'_>, task: &DiffTask) -> Result<An
     let (exact_names, inlines) = (task.exact_names, task.options.inlines);
     let options = DiffOptions { normalization, exact_names, inlines, pairs: &[] };
     let difference = diff(&inputs(&before), &inputs(&after), options)
-        .map_err(|error| Problem::new(Kind::DoesNotFit).detail(error.to_string()))?;
+        .map_err(|error| Problem::new(ProblemKind::DoesNotFit).detail(error.to_string()))?;
     let look =
         ConsoleLook { width: None, colors: false, spelling: context.worker.options.spelling };
     let print = DiffPrintOptions { inclusive: false, limit: ROWS, look, gate: None };
@@ -51,6 +52,6 @@ pub(super) fn write(context: &mut TaskContext<'_>, task: &DiffTask) -> Result<An
     answer(&())
 }
 
-fn inputs(side: &[(String, Arc<HeldProfile>)]) -> Vec<DiffInput<'_>> {
+fn inputs(side: &[(String, Arc<LoadedProfile>)]) -> Vec<DiffInput<'_>> {
     side.iter().map(|(name, it)| DiffInput { name, profile: &it.profile }).collect()
 }

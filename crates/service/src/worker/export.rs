@@ -6,13 +6,14 @@ use formats::{Format, FormatOptions, Page, PageCode, Printer};
 
 use super::answer::{Answer, answer, not_written};
 use super::task_context::TaskContext;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Problem, ProblemKind};
 use crate::protocol::ExportTask;
 
 /// Writes an export format.
 pub(super) fn write(context: &mut TaskContext<'_>, task: &ExportTask) -> Result<Answer, Problem> {
     let format = Format::from_name(&task.format);
-    let unknown = || Problem::new(Kind::BadRequest).detail(format!("no format {}", task.format));
+    let unknown =
+        || Problem::new(ProblemKind::BadRequest).detail(format!("no format {}", task.format));
     let format = format.ok_or_else(unknown)?;
     if format == Format::Hotspot {
         context.stream(&task.recording, task.options, &task.samples)?;
@@ -20,7 +21,7 @@ pub(super) fn write(context: &mut TaskContext<'_>, task: &ExportTask) -> Result<
     }
     let analysis = context.analysis_of(&task.recording, task.options, &task.samples)?;
     if analysis.profile.samples.is_empty() && analysis.profile.summary.samples_filtered > 0 {
-        return Err(Problem::new(Kind::DoesNotFit).detail("no sample passes the filters"));
+        return Err(Problem::new(ProblemKind::DoesNotFit).detail("no sample passes the filters"));
     }
     let inlines = task.options.inlines;
     let options = FormatOptions { inlines, weight: task.weight, ..FormatOptions::DEFAULT };

@@ -6,11 +6,11 @@ mod answer;
 mod confine;
 mod diff;
 mod export;
-mod held;
+mod instructions;
 mod live;
+mod loaded_profiles;
 mod outbox;
-mod place;
-mod questions;
+mod queries;
 mod serving;
 mod source;
 mod symbols;
@@ -27,7 +27,7 @@ use pipeline::{Observer, Pipeline, Source, Spelling};
 
 pub use confine::{Confined, Confinement, confine};
 
-use crate::protocol::{Receiver, Request, Sender};
+use crate::protocol::{Receiver, Sender, WorkerRequest};
 use serving::Serving;
 
 /// Writes a format that is produced while a recording is unwound.
@@ -51,7 +51,7 @@ pub struct WorkerOptions {
     /// Writes the stream for hotspot, which is produced while a recording is unwound.
     pub hotspot: StreamWriter,
     /// Maximum bytes of profiles cached for later queries.
-    pub keep: u64,
+    pub cache_bytes: u64,
 }
 
 /// Answers requests until the front closes the socket.
@@ -65,7 +65,7 @@ pub fn work(socket: UnixStream, host: Arc<dyn Host>, options: WorkerOptions) -> 
     let pool = pool.map_err(io::Error::other)?;
     let serving = Arc::new(Serving::new(Sender::new(socket), host, options));
     let pool = Arc::new(pool);
-    while let Some((request, files)) = receiver.receive::<Request>()? {
+    while let Some((request, files)) = receiver.receive::<WorkerRequest>()? {
         let Some(job) = serving.accept(request, files) else { continue };
         let (serving, pool) = (Arc::clone(&serving), Arc::clone(&pool));
         std::thread::Builder::new().name("request".to_owned()).spawn(move || {

@@ -10,10 +10,12 @@ use host::Host;
 
 use super::answer::{Answer, answer};
 use super::task_context::{TaskContext, WorkerState};
-use super::watch::Watch;
-use super::{WorkerOptions, about, diff, export, live, place, questions, source, symbols, tables};
+use super::watch::RunObserver;
+use super::{
+    WorkerOptions, about, diff, export, instructions, live, queries, source, symbols, tables,
+};
 use crate::problem::Problem;
-use crate::protocol::{Event, Request, Sender, Task};
+use crate::protocol::{Sender, Task, WorkerEvent, WorkerRequest};
 
 /// State of a running worker and its unfinished requests.
 #[derive(Debug)]
@@ -46,8 +48,8 @@ impl Serving {
     }
 
     /// Accepts a request; `None` if it needs no further work.
-    pub(super) fn accept(&self, request: Request, files: Vec<OwnedFd>) -> Option<Job> {
-        let Request { id, task } = request;
+    pub(super) fn accept(&self, request: WorkerRequest, files: Vec<OwnedFd>) -> Option<Job> {
+        let WorkerRequest { id, task } = request;
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Task::Cancel(other) = task {
             if let Some(cancelled) = running.get(&other) {
@@ -64,12 +66,12 @@ impl Serving {
     pub(super) fn serve(&self, job: Job) {
         let Job { id, task, files, cancelled } = job;
         let outbox = &self.state.outbox;
-        let observer = Arc::new(Watch::new(id, Arc::clone(outbox), cancelled));
+        let observer = Arc::new(RunObserver::new(id, Arc::clone(outbox), cancelled));
         let mut context =
             TaskContext { worker: &self.state, files, observer, id, handed: Vec::new() };
         let event = match run(&mut context, task) {
-            Ok(answer) => Event::Done(answer),
-            Err(problem) => Event::Failed(problem),
+            Ok(answer) => WorkerEvent::Done(answer),
+            Err(problem) => WorkerEvent::Failed(problem),
         };
         let handed = std::mem::take(&mut context.handed);
         drop(context);
@@ -88,7 +90,7 @@ fn run(context: &mut TaskContext<'_>, task: Task) -> Result<Answer, Problem> {
         Task::Analyze { recording, options } => {
             // The front requests an analysis only if there is no result or it is outdated, so the cached profile may be
             // outdated, too.
-            context.worker.held.forget(&recording.key);
+            context.worker.profiles.forget(&recording.key);
             let analysis = context.analysis(&recording, options)?;
             tables::write(&analysis, options, context.output()?, context.host())
         }
@@ -96,12 +98,12 @@ fn run(context: &mut TaskContext<'_>, task: Task) -> Result<Answer, Problem> {
         Task::Query { recording, options, query } => {
             let analysis = context.analysis(&recording, options)?;
             let index = analysis.index(options.inlines);
-            let rows = questions::rows(&analysis.profile, index, &query);
-            context.worker.held.weigh(&recording.key, &analysis);
+            let rows = queries::rows(&analysis.profile, index, &query);
+            context.worker.profiles.weigh(&recording.key, &analysis);
             answer(&rows?)
         }
         Task::Diff(task) => diff::write(context, &task),
-        Task::Place(task) => place::show(context, &task),
+        Task::Instructions(task) => instructions::show(context, &task),
         Task::Source { recording, options, file } => {
             let analysis = context.analysis(&recording, options)?;
             let files = &context.worker.options.options.files;

@@ -5,11 +5,11 @@ use pipeline::{FileSearch, SourceFiles};
 use profile::Profile;
 use serde::Serialize;
 
-use crate::problem::{Kind, Problem};
+use crate::problem::{Problem, ProblemKind};
 
 /// Source file.
 #[derive(Debug, Serialize)]
-pub(super) struct Text {
+pub(super) struct SourceText {
     file: String,
     text: String,
 }
@@ -21,7 +21,7 @@ pub(super) fn text(
     file: &str,
     files: &FileSearch,
     host: &dyn Host,
-) -> Result<Text, Problem> {
+) -> Result<SourceText, Problem> {
     let is_wanted = |id| profile.strings.get(id) == file.as_bytes();
     if !profile
         .inlines
@@ -30,17 +30,23 @@ pub(super) fn text(
         .flatten()
         .any(is_wanted)
     {
-        return Err(Problem::new(Kind::DoesNotFit).detail("no function of it is in that file"));
+        return Err(
+            Problem::new(ProblemKind::DoesNotFit).detail("no function of it is in that file")
+        );
     }
     text_of(file, files, host)
 }
 
 /// Returns the text of a file that debug information names.
-pub(super) fn text_of(file: &str, files: &FileSearch, host: &dyn Host) -> Result<Text, Problem> {
+pub(super) fn text_of(
+    file: &str,
+    files: &FileSearch,
+    host: &dyn Host,
+) -> Result<SourceText, Problem> {
     let missing = || {
-        Problem::new(Kind::NoCode).detail("the file is not at hand, or is no source; the operator of the service can name its folder")
+        Problem::new(ProblemKind::NoCode).detail("the file is not at hand, or is no source; the operator of the service can name its folder")
     };
     let bytes = SourceFiles::new(files, host).text_to_show(file.as_bytes()).ok_or_else(missing)?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    Ok(Text { file: file.to_owned(), text })
+    Ok(SourceText { file: file.to_owned(), text })
 }

@@ -9,12 +9,12 @@ use pipeline::{
 };
 use profile::{StringId, Strings};
 
-use super::source::Text;
+use super::source::SourceText;
 use super::task_context::TaskContext;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Problem, ProblemKind};
 use crate::protocol::{
-    AddressSpace, Code, CodeTask, FilePart, FileTask, FoundModule, Frame, HandedFile, Named,
-    NamedAddress, SourceTask, SymbolizeTask, WantedModule,
+    AddressSpace, CodeInstructions, CodeTask, FilePart, FileTask, FoundModule, Frame, HandedFile,
+    RequestedModule, SourceTask, SymbolizeTask, SymbolizedAddress, SymbolizedAddresses,
 };
 
 /// Maximum bytes of an answer: of its texts, and of its rows without them.
@@ -23,13 +23,16 @@ const MOST_BYTES: usize = 128 << 20;
 const FRAME_BYTES: usize = 96;
 
 /// Returns the build-id of a module.
-pub(super) fn build_id(module: &WantedModule) -> Result<BuildId, Problem> {
-    let unknown = || Problem::new(Kind::NotFound).detail("no file of this id is known");
+pub(super) fn build_id(module: &RequestedModule) -> Result<BuildId, Problem> {
+    let unknown = || Problem::new(ProblemKind::NotFound).detail("no file of this id is known");
     BuildId::from_hex(&module.build_id).ok_or_else(unknown)
 }
 
 /// Symbolizes all addresses.
-pub(super) fn names(context: &TaskContext<'_>, task: &SymbolizeTask) -> Result<Named, Problem> {
+pub(super) fn names(
+    context: &TaskContext<'_>,
+    task: &SymbolizeTask,
+) -> Result<SymbolizedAddresses, Problem> {
     let files = context.identified(task.inlines, task.demangle)?;
     let mut found: Vec<Option<usize>> = Vec::new();
     let mut wanted: Vec<(IdentifiedFile, Vec<Svma>)> = Vec::new();
@@ -63,16 +66,16 @@ pub(super) fn names(context: &TaskContext<'_>, task: &SymbolizeTask) -> Result<N
         let Some((at, address)) = place else {
             let is_found = found.get(module).is_some_and(Option::is_some);
             let why = if is_found { WhyNoName::NotCovered } else { WhyNoName::NoFile };
-            return NamedAddress {
+            return SymbolizedAddress {
                 reason: Some(why.as_str().to_owned()),
-                ..NamedAddress::default()
+                ..SymbolizedAddress::default()
             };
         };
         let index = wanted.get(at).and_then(|(_, all)| all.binary_search(&address).ok());
         let answer = symbols.addresses.get(at).zip(index).and_then(|(all, index)| all.get(index));
-        NamedAddress {
+        SymbolizedAddress {
             address: Some(format!("{:#x}", address.0)),
-            ..answer.map(|it| named(it, &symbols, &strings)).unwrap_or_default()
+            ..answer.map(|it| symbolized(it, &symbols, &strings)).unwrap_or_default()
         }
     });
     let mut addresses = Vec::new();
@@ -80,15 +83,17 @@ pub(super) fn names(context: &TaskContext<'_>, task: &SymbolizeTask) -> Result<N
     for row in rows {
         bytes += bytes_of(&row);
         if bytes > MOST_BYTES {
-            return Err(Problem::new(Kind::TooLarge).detail("the names; ask for fewer addresses"));
+            return Err(
+                Problem::new(ProblemKind::TooLarge).detail("the names; ask for fewer addresses")
+            );
         }
         addresses.push(row);
     }
-    Ok(Named { modules, addresses })
+    Ok(SymbolizedAddresses { modules, addresses })
 }
 
 /// Returns an upper bound of the bytes of a row's frames in JSON.
-fn bytes_of(row: &NamedAddress) -> usize {
+fn bytes_of(row: &SymbolizedAddress) -> usize {
     let text = |text: &Option<String>| text.as_deref().map_or(0, printed_bytes);
     row.frames.iter().map(|it| FRAME_BYTES + text(&it.function) + text(&it.file)).sum()
 }
@@ -104,29 +109,32 @@ fn printed_bytes(text: &str) -> usize {
 }
 
 /// Returns the text of a source file that the debug information of an address names.
-pub(super) fn source(context: &TaskContext<'_>, task: &SourceTask) -> Result<Text, Problem> {
+pub(super) fn source(context: &TaskContext<'_>, task: &SourceTask) -> Result<SourceText, Problem> {
     let files = context.identified(true, Demangle::None)?;
     let file = find(&files, &task.module)?;
     let (symbols, strings) = files.names(&[(file, vec![Svma(task.address)])])?;
     let mut named = symbols.frames.iter().filter_map(|row| row.file);
     if !named.any(|id| strings.get(id) == task.file.as_bytes()) {
         let text = "the code at this address is not of that file";
-        return Err(Problem::new(Kind::DoesNotFit).detail(text));
+        return Err(Problem::new(ProblemKind::DoesNotFit).detail(text));
     }
     context.source_text(&task.file)
 }
 
 /// Returns instructions of a file.
-pub(super) fn code(context: &TaskContext<'_>, task: &CodeTask) -> Result<Code, Problem> {
+pub(super) fn code(
+    context: &TaskContext<'_>,
+    task: &CodeTask,
+) -> Result<CodeInstructions, Problem> {
     let files = context.identified(false, Demangle::None)?;
     let file = find(&files, &task.module)?;
     let instructions = files.instructions(&file, Svma(task.address), task.length, task.to_end);
-    let instructions =
-        instructions.map_err(|error| Problem::new(Kind::NoCode).detail(error.to_string()))?;
+    let instructions = instructions
+        .map_err(|error| Problem::new(ProblemKind::NoCode).detail(error.to_string()))?;
     let behind = |at: Svma| at.0.saturating_sub(task.address);
     let length = instructions.last().map_or(0, |last| behind(last.address) + u64::from(last.len));
     let rows = instructions.into_iter().map(|it| (behind(it.address), it.text));
-    Ok(Code { length, instructions: rows.collect() })
+    Ok(CodeInstructions { length, instructions: rows.collect() })
 }
 
 /// Returns a file's descriptor, and its description.
@@ -138,7 +146,7 @@ pub(super) fn file(
     let id = build_id(&task.module)?;
     let found = find(&files, &task.module);
     let known = found.as_ref().ok();
-    let missing = |text: &str| Problem::new(Kind::NotFound).detail(text);
+    let missing = |text: &str| Problem::new(ProblemKind::NotFound).detail(text);
     let opened = match &task.part {
         FilePart::Executable => files.open(id, &found?).map(|(file, path)| (file, path, None)),
         FilePart::DebugInfo => {
@@ -158,10 +166,10 @@ pub(super) fn file(
     Ok((handed, OwnedFd::from(file)))
 }
 
-fn find(files: &IdentifiedFiles, module: &WantedModule) -> Result<IdentifiedFile, Problem> {
+fn find(files: &IdentifiedFiles, module: &RequestedModule) -> Result<IdentifiedFile, Problem> {
     let name = module.name.as_deref().unwrap_or_default();
-    let found = files.find(name.as_bytes(), build_id(module)?, &module.places);
-    found.map_err(|error| Problem::new(Kind::NotFound).detail(error.to_string()))
+    let found = files.find(name.as_bytes(), build_id(module)?, &module.paths);
+    found.map_err(|error| Problem::new(ProblemKind::NotFound).detail(error.to_string()))
 }
 
 fn found_module(file: &Result<IdentifiedFile, Problem>) -> FoundModule {
@@ -175,7 +183,7 @@ fn found_module(file: &Result<IdentifiedFile, Problem>) -> FoundModule {
     }
 }
 
-fn named(answer: &ResolvedAddress, symbols: &Symbols, strings: &Strings) -> NamedAddress {
+fn symbolized(answer: &ResolvedAddress, symbols: &Symbols, strings: &Strings) -> SymbolizedAddress {
     let text = |id: StringId| String::from_utf8_lossy(strings.get(id)).into_owned();
     let range = answer.frames.start as usize..answer.frames.end as usize;
     let frames = symbols.frames.get(range).unwrap_or_default().iter().map(|row| Frame {
@@ -185,7 +193,7 @@ fn named(answer: &ResolvedAddress, symbols: &Symbols, strings: &Strings) -> Name
         column: (row.column > 0).then_some(row.column),
         inlined: row.inlined,
     });
-    NamedAddress {
+    SymbolizedAddress {
         address: None,
         function_start: answer.function_start.map(|start| format!("{:#x}", start.0)),
         frames: frames.collect(),
@@ -210,7 +218,7 @@ mod tests {
         let bare = Frame { function: None, file: None, line: None, column: None, inlined: true };
         let frames = vec![long, bare];
         let printed = serde_json::to_string(&frames).expect("JSON");
-        let row = NamedAddress { frames, ..NamedAddress::default() };
+        let row = SymbolizedAddress { frames, ..SymbolizedAddress::default() };
         assert_eq!(bytes_of(&row), 2 * FRAME_BYTES + (1 + 6) + 3);
         assert!(printed.len() <= bytes_of(&row), "{printed}");
     }

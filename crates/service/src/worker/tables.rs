@@ -18,7 +18,7 @@ use crate::store::UsedFile;
 
 /// Metadata that the front stores with the tables.
 #[derive(Debug, Serialize)]
-struct Made {
+struct TablesMetadata {
     about: About,
     used: Vec<UsedFile>,
 }
@@ -41,7 +41,10 @@ pub(super) fn write(
     page.print_tables(profile, &mut output)
         .and_then(|()| output.flush())
         .map_err(|error| not_written(&error))?;
-    answer(&Made { about: about(profile, analysis.is_damaged), used: used(analysis, host) })
+    answer(&TablesMetadata {
+        about: about(profile, analysis.is_damaged),
+        used: used(analysis, host),
+    })
 }
 
 /// Returns the files that were opened for modules, in their current state.

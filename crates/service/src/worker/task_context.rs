@@ -11,22 +11,22 @@ use options::{Demangle, SampleFilter};
 use pipeline::{IdentifiedFiles, Observer, Pipeline, Source};
 
 use super::answer::not_written;
-use super::held::{Held, HeldProfile};
 use super::live::LiveTables;
-use super::outbox::Outbox;
+use super::loaded_profiles::{LoadedProfile, LoadedProfiles};
+use super::outbox::ReplySender;
 use super::{WorkerOptions, source};
-use crate::problem::{Kind, Problem};
-use crate::protocol::{Given, RunOptions, Sender};
+use crate::problem::{Problem, ProblemKind};
+use crate::protocol::{RecordingRef, RunOptions, Sender};
 
 /// State of a worker, shared by its tasks.
 #[derive(Debug)]
 pub(super) struct WorkerState {
-    pub(super) outbox: Arc<Outbox>,
+    pub(super) outbox: Arc<ReplySender>,
     pub(super) pipeline: Pipeline,
     host: Arc<dyn Host>,
     pub(super) options: WorkerOptions,
     /// Profiles cached for later queries.
-    pub(super) held: Held,
+    pub(super) profiles: LoadedProfiles,
     /// Tables of the live recording.
     pub(super) live: LiveTables,
     /// Locked by the run in progress: one run uses all processors.
@@ -38,10 +38,10 @@ impl WorkerState {
         let host: Arc<dyn Host> =
             if options.foreign { Arc::new(RestrictedHost::for_untrusted(host)) } else { host };
         Self {
-            outbox: Arc::new(Outbox::new(sender)),
+            outbox: Arc::new(ReplySender::new(sender)),
             pipeline: Pipeline::new(Arc::clone(&host)).spelling(options.spelling),
             host,
-            held: Held::new(options.keep),
+            profiles: LoadedProfiles::new(options.cache_bytes),
             live: LiveTables::default(),
             options,
             analyzing: Mutex::default(),
@@ -66,19 +66,19 @@ impl TaskContext<'_> {
     /// Returns the profile of a recording, which is cached for later queries.
     pub(super) fn analysis(
         &mut self,
-        recording: &Given,
+        recording: &RecordingRef,
         options: RunOptions,
-    ) -> Result<Arc<HeldProfile>, Problem> {
+    ) -> Result<Arc<LoadedProfile>, Problem> {
         self.analysis_of(recording, options, &SampleFilter::default())
     }
 
     /// Like `analysis`, for samples that pass a filter.
     pub(super) fn analysis_of(
         &mut self,
-        recording: &Given,
+        recording: &RecordingRef,
         options: RunOptions,
         samples: &SampleFilter,
-    ) -> Result<Arc<HeldProfile>, Problem> {
+    ) -> Result<Arc<LoadedProfile>, Problem> {
         let opened = self.opened(recording)?;
         let options = self.options(options, samples);
         let key = if *samples == SampleFilter::default() {
@@ -86,7 +86,7 @@ impl TaskContext<'_> {
         } else {
             format!("{} {samples:?}", recording.key)
         };
-        self.worker.held.get(&key, || {
+        self.worker.profiles.get(&key, || {
             let (pipeline, source) = opened;
             // One analysis uses all processors.
             let _turn = self.worker.analyzing.lock().unwrap_or_else(PoisonError::into_inner);
@@ -109,7 +109,7 @@ impl TaskContext<'_> {
     /// Writes the stream for hotspot to the output.
     pub(super) fn stream(
         &mut self,
-        recording: &Given,
+        recording: &RecordingRef,
         options: RunOptions,
         samples: &SampleFilter,
     ) -> Result<(), Problem> {
@@ -132,7 +132,10 @@ impl TaskContext<'_> {
     }
 
     /// Returns a pipeline whose host provides the recording, and its source.
-    pub(super) fn opened(&mut self, recording: &Given) -> Result<(Pipeline, Source), Problem> {
+    pub(super) fn opened(
+        &mut self,
+        recording: &RecordingRef,
+    ) -> Result<(Pipeline, Source), Problem> {
         let path = PathBuf::from(&recording.path);
         let source = Source::Path(path.clone());
         if recording.is_folder {
@@ -150,7 +153,7 @@ impl TaskContext<'_> {
     }
 
     /// Returns the text of a source file that debug information names.
-    pub(super) fn source_text(&self, file: &str) -> Result<source::Text, Problem> {
+    pub(super) fn source_text(&self, file: &str) -> Result<source::SourceText, Problem> {
         source::text_of(file, &self.worker.options.options.files, self.host())
     }
 
@@ -160,7 +163,7 @@ impl TaskContext<'_> {
 
     /// Returns the next descriptor of the request.
     pub(super) fn file(&mut self) -> Result<OwnedFd, Problem> {
-        let missing = || Problem::new(Kind::Internal).detail("a request without its files");
+        let missing = || Problem::new(ProblemKind::Internal).detail("a request without its files");
         self.files.next().ok_or_else(missing)
     }
 }

@@ -6,42 +6,42 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use pipeline::{Observer, Stage};
 
-use super::outbox::Outbox;
-use crate::protocol::Event;
+use super::outbox::ReplySender;
+use crate::protocol::WorkerEvent;
 
 /// Number of samples between progress reports; gives several reports per second.
 const STEP: u64 = 16_384;
 
 /// Observer of a request's run.
-pub(super) struct Watch {
+pub(super) struct RunObserver {
     id: u64,
-    outbox: Arc<Outbox>,
+    outbox: Arc<ReplySender>,
     cancelled: Arc<AtomicBool>,
     expected: AtomicU64,
     told: AtomicU64,
 }
 
-impl fmt::Debug for Watch {
+impl fmt::Debug for RunObserver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Watch").field("id", &self.id).finish_non_exhaustive()
     }
 }
 
-impl Watch {
-    pub(super) fn new(id: u64, outbox: Arc<Outbox>, cancelled: Arc<AtomicBool>) -> Self {
+impl RunObserver {
+    pub(super) fn new(id: u64, outbox: Arc<ReplySender>, cancelled: Arc<AtomicBool>) -> Self {
         let (expected, told) = (AtomicU64::new(0), AtomicU64::new(0));
         Self { id, outbox, cancelled, expected, told }
     }
 }
 
-impl Observer for Watch {
+impl Observer for RunObserver {
     fn stage(&self, stage: Stage) {
         let name = match stage {
             Stage::Reading => "reading",
             Stage::Unwinding => "unwinding",
             Stage::Symbolizing => "symbolizing",
         };
-        self.outbox.send(self.id, Event::Stage(name.to_owned()));
+        self.outbox.send(self.id, WorkerEvent::Stage(name.to_owned()));
     }
 
     fn expected(&self, samples: u64) {
@@ -53,7 +53,7 @@ impl Observer for Watch {
         if samples < told || samples - told >= STEP {
             self.told.store(samples, Ordering::Relaxed);
             let expected = self.expected.load(Ordering::Relaxed).max(samples);
-            self.outbox.send(self.id, Event::Progress { done: samples, expected });
+            self.outbox.send(self.id, WorkerEvent::Progress { done: samples, expected });
         }
     }
 

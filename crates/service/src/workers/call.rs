@@ -7,14 +7,14 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::process::Process;
-use crate::problem::{Kind, Problem};
-use crate::protocol::{Event, Request, Task};
+use crate::problem::{Problem, ProblemKind};
+use crate::protocol::{Task, WorkerEvent, WorkerRequest};
 
 /// Event of a request, as received by the front.
 #[derive(Debug)]
 pub(crate) enum Incoming {
     /// Message of the worker, with its descriptors.
-    Event(Event, Vec<OwnedFd>),
+    Event(WorkerEvent, Vec<OwnedFd>),
     /// The worker ended; the text says how.
     Ended(String),
 }
@@ -22,20 +22,23 @@ pub(crate) enum Incoming {
 impl Incoming {
     /// Returns true if no further event follows.
     pub(crate) const fn is_last(&self) -> bool {
-        matches!(self, Self::Ended(_) | Self::Event(Event::Done(_) | Event::Failed(_), _))
+        matches!(
+            self,
+            Self::Ended(_) | Self::Event(WorkerEvent::Done(_) | WorkerEvent::Failed(_), _)
+        )
     }
 }
 
 /// Request in progress; dropping it early cancels it.
 #[derive(Debug)]
-pub(crate) struct Call {
+pub(crate) struct WorkerCall {
     id: u64,
     process: Arc<Process>,
     replies: UnboundedReceiver<Incoming>,
     is_over: bool,
 }
 
-impl Call {
+impl WorkerCall {
     pub(super) const fn new(
         id: u64,
         process: Arc<Process>,
@@ -59,11 +62,11 @@ impl Call {
     pub(crate) async fn answer(&mut self) -> Result<(Box<RawValue>, Vec<OwnedFd>), Problem> {
         loop {
             match self.next().await {
-                Incoming::Event(Event::Done(answer), files) => return Ok((answer, files)),
-                Incoming::Event(Event::Failed(problem), _) => return Err(problem),
+                Incoming::Event(WorkerEvent::Done(answer), files) => return Ok((answer, files)),
+                Incoming::Event(WorkerEvent::Failed(problem), _) => return Err(problem),
                 Incoming::Event(..) => {}
                 Incoming::Ended(how) => {
-                    return Err(Problem::new(Kind::WorkerEnded).detail(how));
+                    return Err(Problem::new(ProblemKind::WorkerEnded).detail(how));
                 }
             }
         }
@@ -81,11 +84,11 @@ impl Call {
 
     /// Asks the worker to stop; the worker still sends a final event.
     pub(crate) fn cancel(&self) {
-        self.process.tell(Request { id: self.id, task: Task::Cancel(self.id) });
+        self.process.send_alone(WorkerRequest { id: self.id, task: Task::Cancel(self.id) });
     }
 }
 
-impl Drop for Call {
+impl Drop for WorkerCall {
     fn drop(&mut self) {
         if !self.is_over {
             self.cancel();

@@ -4,6 +4,6 @@ mod call;
 mod process;
 mod slot;
 
-pub(crate) use call::{Call, Incoming};
+pub(crate) use call::{Incoming, WorkerCall};
 pub use process::WorkerCommand;
-pub(crate) use slot::Slot;
+pub(crate) use slot::WorkerSlot;

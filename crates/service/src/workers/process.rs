@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::call::Incoming;
-use crate::protocol::{Receiver, Reply, Request, Sender, WorkerSetup, pair};
+use crate::protocol::{Receiver, Reply, Sender, WorkerRequest, WorkerSetup, pair};
 
 /// Command that starts a worker: this program with the argument `worker`. Its standard input is the socket.
 #[derive(Clone, Debug)]
@@ -32,14 +32,14 @@ const GIVES_BACK: [(&str, &str); 2] =
     [("MALLOC_MMAP_THRESHOLD_", "262144"), ("MALLOC_TRIM_THRESHOLD_", "1048576")];
 
 /// Receivers of replies, by request number.
-type Waiting = Mutex<HashMap<u64, UnboundedSender<Incoming>>>;
+type PendingReplies = Mutex<HashMap<u64, UnboundedSender<Incoming>>>;
 
 /// Running worker.
 #[derive(Debug)]
 pub(crate) struct Process {
     pid: Option<Pid>,
-    outgoing: Enqueue<(Request, Vec<OwnedFd>)>,
-    waiting: Arc<Waiting>,
+    outgoing: Enqueue<(WorkerRequest, Vec<OwnedFd>)>,
+    waiting: Arc<PendingReplies>,
     ended: Arc<AtomicBool>,
 }
 
@@ -53,7 +53,7 @@ impl Process {
         let (front, worker) = pair()?;
         let child = spawn(command, gives_back, OwnedFd::from(worker))?;
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        let waiting = Arc::<Waiting>::default();
+        let waiting = Arc::<PendingReplies>::default();
         let ended = Arc::<AtomicBool>::default();
         let (outgoing, queue) = channel();
         let receiver = Receiver::new(front.try_clone()?);
@@ -68,7 +68,7 @@ impl Process {
     /// Sends a request; replies go to `replies`.
     pub(crate) fn send(
         &self,
-        request: Request,
+        request: WorkerRequest,
         files: Vec<OwnedFd>,
         replies: UnboundedSender<Incoming>,
     ) {
@@ -82,7 +82,7 @@ impl Process {
     }
 
     /// Sends a request that has no answer.
-    pub(crate) fn tell(&self, request: Request) {
+    pub(crate) fn send_alone(&self, request: WorkerRequest) {
         let _ = self.outgoing.send((request, Vec::new()));
     }
 
@@ -124,7 +124,7 @@ fn spawn(command: &WorkerCommand, gives_back: bool, socket: OwnedFd) -> io::Resu
 }
 
 /// Forwards replies until the worker ends, then reports its exit to all waiting requests.
-fn read(receiver: Receiver, mut child: Child, waiting: &Waiting, ended: &AtomicBool) {
+fn read(receiver: Receiver, mut child: Child, waiting: &PendingReplies, ended: &AtomicBool) {
     while let Ok(Some((reply, files))) = receiver.receive::<Reply>() {
         let Reply { id, event } = reply;
         let incoming = Incoming::Event(event, files);
@@ -139,14 +139,14 @@ fn read(receiver: Receiver, mut child: Child, waiting: &Waiting, ended: &AtomicB
     }
     // A worker that does not communicate is useless.
     let _ = child.kill();
-    let text = child.wait().map_or_else(|error| error.to_string(), how_it_ended);
+    let text = child.wait().map_or_else(|error| error.to_string(), exit_text);
     ended.store(true, Ordering::Release);
     for (_, replies) in lock(waiting).drain() {
         let _ = replies.send(Incoming::Ended(text.clone()));
     }
 }
 
-fn write(mut sender: Sender, setup: &WorkerSetup, queue: &Queue<(Request, Vec<OwnedFd>)>) {
+fn write(mut sender: Sender, setup: &WorkerSetup, queue: &Queue<(WorkerRequest, Vec<OwnedFd>)>) {
     if sender.send(setup, &[]).is_err() {
         return;
     }
@@ -158,12 +158,14 @@ fn write(mut sender: Sender, setup: &WorkerSetup, queue: &Queue<(Request, Vec<Ow
     }
 }
 
-fn lock(waiting: &Waiting) -> std::sync::MutexGuard<'_, HashMap<u64, UnboundedSender<Incoming>>> {
+fn lock(
+    waiting: &PendingReplies,
+) -> std::sync::MutexGuard<'_, HashMap<u64, UnboundedSender<Incoming>>> {
     waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Describes the exit in words. Source: signal(7).
-fn how_it_ended(status: ExitStatus) -> String {
+fn exit_text(status: ExitStatus) -> String {
     match status.signal() {
         Some(libc::SIGABRT) => "it was aborted, perhaps for want of memory".to_owned(),
         Some(libc::SIGKILL) => "it was killed".to_owned(),

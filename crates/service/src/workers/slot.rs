@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::mpsc::unbounded_channel;
 
-use super::call::Call;
+use super::call::WorkerCall;
 use super::process::{Process, WorkerCommand};
-use crate::problem::{Kind, Problem};
-use crate::protocol::{Request, Task};
+use crate::problem::{Problem, ProblemKind};
+use crate::protocol::{Task, WorkerRequest};
 
 /// Slot of a worker.
 #[derive(Debug)]
-pub(crate) struct Slot {
+pub(crate) struct WorkerSlot {
     command: WorkerCommand,
     /// True if its workers run for hours and must return unused memory.
     gives_back: bool,
@@ -32,7 +32,7 @@ pub(crate) struct SlotCounts {
     pub(crate) runs: bool,
 }
 
-impl Slot {
+impl WorkerSlot {
     pub(crate) const fn new(command: WorkerCommand) -> Self {
         Self {
             command,
@@ -54,15 +54,16 @@ impl Slot {
     ///
     /// # Errors
     /// If it cannot be started.
-    pub(crate) fn call(&self, task: Task, files: Vec<OwnedFd>) -> Result<Call, Problem> {
+    pub(crate) fn call(&self, task: Task, files: Vec<OwnedFd>) -> Result<WorkerCall, Problem> {
         let failed = |error: io::Error| {
-            Problem::new(Kind::Internal).detail(format!("the worker cannot be started: {error}"))
+            Problem::new(ProblemKind::Internal)
+                .detail(format!("the worker cannot be started: {error}"))
         };
         let process = self.process().map_err(failed)?;
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let (sender, replies) = unbounded_channel();
-        process.send(Request { id, task }, files, sender);
-        Ok(Call::new(id, process, replies))
+        process.send(WorkerRequest { id, task }, files, sender);
+        Ok(WorkerCall::new(id, process, replies))
     }
 
     /// Terminates the worker when the service stops.

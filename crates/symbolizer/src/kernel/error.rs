@@ -55,7 +55,7 @@ pub enum NoKernelNames {
     NotRecorded,
     /// No list was found, and with a sysroot the running kernel is not asked.
     #[error("the symbols of the running kernel are not used with a sysroot")]
-    NotAsked,
+    NotQueried,
     /// No list was found, and the running kernel's build-id is unknown.
     #[error("the running kernel states no build-id")]
     RunningUnknown,

@@ -79,7 +79,7 @@ fn entries_after_the_end_of_their_unit() {
 #[test]
 fn a_unit_that_ends_within_its_header() {
     let file = patched("gcc-dwarf5", ".debug_info", 0, &[4, 0, 0, 0]);
-    let symbols = ask(SymbolSource::of(&file), &Options::default(), 0x40_1032);
+    let symbols = ask(SymbolSource::of(&file), &SymbolizeOptions::default(), 0x40_1032);
     let lost = "gcc-dwarf5: the unit at 0xc of .debug_info is unreadable; inlined functions and lines of \
         later units are missing";
     let own = "gcc-dwarf5: the unit at 0x0 of .debug_info is unreadable; its inlined functions and lines \
@@ -91,7 +91,7 @@ fn a_unit_that_ends_within_its_header() {
 #[test]
 fn a_supplementary_file_that_is_missing() {
     let file = image("dwz-a");
-    let symbols = ask(SymbolSource::of(&file), &Options::default(), 0x40_1038);
+    let symbols = ask(SymbolSource::of(&file), &SymbolizeOptions::default(), 0x40_1038);
     let lost = "dwz-a: dwz-alt, its shared debug information, was not \
         found; inlined functions are missing";
     assert_eq!(found(&symbols).1, [(Kind::AltFileMissing, lost.to_owned())]);
@@ -183,7 +183,7 @@ fn strings_of_symbols_outside_the_file() {
     let header = first + 64 * (word(&bytes, symbols + 40) & 0xffff_ffff) as usize;
     bytes[header + 32..header + 40].copy_from_slice(&(u64::MAX / 2).to_le_bytes());
     let file = Image::from_vec(Path::new("cut"), bytes).expect("an ELF file");
-    let symbols = ask(SymbolSource::of(&file), &Options::default(), 0x40_1038);
+    let symbols = ask(SymbolSource::of(&file), &SymbolizeOptions::default(), 0x40_1038);
     let lost = "cut: the section at offset 0x1e80 is unreadable; names or lines are missing";
     // The debug information still has the names.
     let names = ["sink", "leaf", "middle", "outer"].map(str::to_owned).to_vec();

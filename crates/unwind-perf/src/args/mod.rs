@@ -3,8 +3,8 @@
 mod commands;
 mod examples;
 mod groups;
-mod misspelt;
 mod options;
+mod suggestions;
 mod values;
 
 use clap::{Args, Parser, Subcommand};
@@ -23,7 +23,7 @@ pub(crate) use commands::{
 pub(crate) use commands::{FrontArgs, LiveArgs, ServeArgs, WorkerArgs};
 pub(crate) use examples::{ENVIRONMENT, EXAMPLES, EXIT_STATUS, FILES};
 pub(crate) use groups::{FileArgs, FilterArgs, FoldedArgs};
-pub(crate) use misspelt::with_suggestion;
+pub(crate) use suggestions::with_suggestion;
 pub(crate) use values::{ColorArg, clock_range, color_in_arguments, time_of};
 
 /// Turn a recording of `perf record --call-graph dwarf` into symbolized callchains.

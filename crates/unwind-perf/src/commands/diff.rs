@@ -11,8 +11,8 @@ use options::Percent;
 use pipeline::{Analysis, Observer, Options, Pipeline};
 use profile::query::diff::{Change, Diff, DiffError, DiffInput, DiffMethod, DiffOptions, diff};
 
-use super::endings::refuse_unknown;
-use super::nothing_left::nothing_left;
+use super::extensions::refuse_unknown;
+use super::no_samples::no_samples_advice;
 use super::profile::on_pool;
 use crate::args::{DiffArgs, RunOptions, host, pipeline, source, with_argument};
 use crate::terminal::{
@@ -123,7 +123,7 @@ impl<'a> Loader<'a> {
         let analysis = analysis.map_err(with_argument);
         self.progress.clear();
         let analysis = analysis?;
-        if let Some(message) = nothing_left(&analysis, &self.options.samples) {
+        if let Some(message) = no_samples_advice(&analysis, &self.options.samples) {
             bail!("{name}: {message}");
         }
         if run.timings {

@@ -11,7 +11,7 @@ use host::{FileKind, Origin};
 use pipeline::{Error, Grown, Observer, Schedule, Sink, StreamOptions};
 
 use super::account::print_account;
-use super::nothing_left::nothing_left;
+use super::no_samples::no_samples_advice;
 use crate::args::{RunArgs, RunOptions, host, pipeline, source, with_argument};
 use crate::terminal::{Inputs, Out, OutputTarget, Progress, Status, output_path};
 
@@ -49,7 +49,7 @@ pub(super) fn print_lines(
         Error::Output(error) => anyhow::Error::new(error).context(target.failed()),
         error => with_argument(error),
     })?;
-    if let Some(message) = nothing_left(&analysis, &options.samples) {
+    if let Some(message) = no_samples_advice(&analysis, &options.samples) {
         bail!(message);
     }
     let Lines { printer, mut out, .. } = lines;

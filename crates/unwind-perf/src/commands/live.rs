@@ -22,9 +22,9 @@ pub(super) fn run(args: &LiveArgs) -> anyhow::Result<Status> {
         rustix::fs::access(&args.stream, Access::READ_OK).with_context(missing)?;
         LiveStream::Path(args.stream.clone())
     };
-    let tell = |text: &str| eprintln!("unwind-perf: {text}");
+    let report = |text: &str| eprintln!("unwind-perf: {text}");
     let copy = args.output.clone();
-    let live = LiveInput { stream, name, keep: args.keep.0, copy, tell };
+    let live = LiveInput { stream, name, max_age: args.keep.0, copy, report };
     let (options, _scratch) = options(&args.front)?;
     serve(ServeOptions { live: Some(live), ..options }, &args.front)
 }

@@ -5,14 +5,14 @@ mod annotate;
 mod bundle;
 mod cache;
 mod diff;
-mod endings;
+mod extensions;
 mod inject;
 mod inspect;
 mod lines;
 #[cfg(feature = "service")]
 mod live;
 mod manual;
-mod nothing_left;
+mod no_samples;
 mod options_json;
 mod page_code;
 mod profile;

@@ -16,7 +16,7 @@ const MOST_OF_FUNCTION: usize = 256 << 10;
 const MOST: usize = 1 << 20;
 
 /// Start addresses of functions and their sample counts, most samples first.
-struct Sampled {
+struct SampledFunctions {
     functions: Vec<((ModuleId, u64), u64)>,
 }
 
@@ -25,10 +25,11 @@ pub(super) fn page_code(analysis: &Analysis) -> PageCode {
     let mut reader = analysis.code();
     let mut code = PageCode::default();
     let mut left = MOST;
-    for (at, &((module, start), _)) in Sampled::new(&analysis.profile).functions.iter().enumerate()
+    for (at, &((module, start), _)) in
+        SampledFunctions::new(&analysis.profile).functions.iter().enumerate()
     {
         if at >= MOST_FUNCTIONS {
-            code.left_out += 1;
+            code.omitted += 1;
             continue;
         }
         let Ok(instructions) = reader.instructions(module, Svma(start)) else { continue };
@@ -36,7 +37,7 @@ pub(super) fn page_code(analysis: &Analysis) -> PageCode {
         let start = first.address.0;
         let size: usize = instructions.iter().map(|it| it.text.len() + 4).sum();
         if size > MOST_OF_FUNCTION || size > left {
-            code.left_out += 1;
+            code.omitted += 1;
             continue;
         }
         left -= size;
@@ -46,7 +47,7 @@ pub(super) fn page_code(analysis: &Analysis) -> PageCode {
     code
 }
 
-impl Sampled {
+impl SampledFunctions {
     fn new(profile: &Profile) -> Self {
         let mut counts: HashMap<(ModuleId, u64), u64> = HashMap::new();
         for (stack, count) in profile.stacks.iter().zip(by_stack(profile)) {
@@ -160,7 +161,7 @@ mod tests {
             (1, 0x3000, None, 9),
         ];
         let profile = profile(&[1, 2], &rows);
-        let found: Vec<(u64, u64)> = Sampled::new(&profile)
+        let found: Vec<(u64, u64)> = SampledFunctions::new(&profile)
             .functions
             .iter()
             .map(|&((_, start), count)| (start, count))
@@ -174,7 +175,7 @@ mod tests {
         let rows = [(0, 0x1000, Some(0), 2), (1, 0x1000, Some(0), 3), (2, 0x1000, Some(0), 1)];
         let counts = |builds: &[u8]| -> Vec<u64> {
             let profile = profile(builds, &rows);
-            Sampled::new(&profile).functions.iter().map(|row| row.1).collect()
+            SampledFunctions::new(&profile).functions.iter().map(|row| row.1).collect()
         };
         assert_eq!(counts(&[1, 2, 3]), [1]);
         assert_eq!(counts(&[1, 1, 3]), [3, 2, 1]);

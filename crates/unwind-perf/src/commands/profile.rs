@@ -14,7 +14,7 @@ use pipeline::{Analysis, FileSearch, Observer, Options, StreamOptions};
 
 use super::account::print_account;
 use super::lines::{is_stream, print_lines};
-use super::nothing_left::{none_of, nothing_left};
+use super::no_samples::{no_samples_advice, no_samples_advice_of};
 use super::page_code::page_code;
 use super::sources::{Sources, not_found, source_files, sources};
 #[cfg(feature = "flamegraph")]
@@ -31,7 +31,7 @@ use crate::terminal::{
 /// A run: its input, its output and its options.
 pub(super) struct ProfileJob<'a> {
     pub(super) input: &'a Path,
-    pub(super) output: Output,
+    pub(super) output: OutputFile,
     /// Contents of a page in addition to the tables.
     pub(super) embedded: Embedded,
     /// The user's name for the recorded service.
@@ -51,14 +51,14 @@ pub(super) struct Embedded {
 }
 
 /// Kind of output.
-pub(super) enum Output {
+pub(super) enum OutputFile {
     /// A format.
     Format(Format, FormatOptions),
     /// A table for people, and the weight of its samples.
     Table(Box<dyn Printer + Send>, StackWeight),
 }
 
-impl Output {
+impl OutputFile {
     /// Returns whether inlined functions are separate frames; `None` if the output is not the page.
     const fn page_inlines(&self) -> Option<bool> {
         match self {
@@ -109,12 +109,12 @@ pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
             };
             let (inlines, weight, look) = (options.inlines, options.weight, console_look(true));
             let table = TopTable { limit: ROWS, ..TopTable::new(inlines, weight, look) };
-            Output::Table(Box::new(table), weight)
+            OutputFile::Table(Box::new(table), weight)
         }
         Some(format) if to_terminal && format.is_binary() => {
             bail!("{} is binary and is not written to a terminal; add -o FILE", format.name())
         }
-        _ => Output::Format(format, options),
+        _ => OutputFile::Format(format, options),
     };
     let mut without_effect = args.folded.without_effect(format);
     without_effect.extend(args.exchange.without_effect(format));
@@ -156,7 +156,7 @@ pub(super) fn report(args: &ReportArgs) -> anyhow::Result<Status> {
 }
 
 /// Returns the output of a command with a single format. Refuses a file with the ending of another format.
-fn fixed(format: Format, options: FormatOptions, args: &RunArgs) -> anyhow::Result<Output> {
+fn fixed(format: Format, options: FormatOptions, args: &RunArgs) -> anyhow::Result<OutputFile> {
     let path = args.output.as_deref();
     let by_ending = path.and_then(Format::from_path).filter(|&other| other != format);
     if let (Some(other), Some(path)) = (by_ending, path) {
@@ -169,7 +169,7 @@ fn fixed(format: Format, options: FormatOptions, args: &RunArgs) -> anyhow::Resu
             path.display(),
         );
     }
-    Ok(Output::Format(format, options))
+    Ok(OutputFile::Format(format, options))
 }
 
 impl ProfileJob<'_> {
@@ -185,7 +185,7 @@ impl ProfileJob<'_> {
             }
         }
         on_pool(threads, || match self.output {
-            Output::Format(Format::Hotspot, _) => {
+            OutputFile::Format(Format::Hotspot, _) => {
                 let RunOptions { options, map_files } = self.run;
                 let filters = options.samples.clone();
                 let output = hotspot::HotspotJob {
@@ -201,8 +201,9 @@ impl ProfileJob<'_> {
                     statistics: false,
                 };
                 let outcome = hotspot::run(output)?;
-                let hotspot::Outcome { mut status, completeness, samples, .. } = outcome;
-                let nothing = none_of(samples, outcome.filtered, &outcome.left_out, &filters);
+                let hotspot::HotspotOutcome { mut status, completeness, samples, .. } = outcome;
+                let nothing =
+                    no_samples_advice_of(samples, outcome.filtered, &outcome.rejected, &filters);
                 if let Some(message) = nothing {
                     // The stream has been written by now.
                     print_error(&message);
@@ -254,7 +255,7 @@ fn page(
 fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     let ProfileJob { input, output, embedded, service_name, run, args } = job;
     let (page_inlines, off_cpu) = (output.page_inlines(), output.weight() == StackWeight::OffCpu);
-    if let Output::Format(format, options) = &output
+    if let OutputFile::Format(format, options) = &output
         && let Some(printer) = GrowingSamples::new(*format, *options)
         && is_stream(input)
         && !off_cpu
@@ -262,11 +263,11 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
         return print_lines(input, *format, printer, run, args);
     }
     let (printer, one_event, format) = match output {
-        Output::Format(format, options) => {
+        OutputFile::Format(format, options) => {
             let one_event = format.shows_one_event().then_some(options.weight);
             (format.printer(options), one_event, Some(format))
         }
-        Output::Table(table, weight) => (table as Box<dyn Printer>, Some(weight), None),
+        OutputFile::Table(table, weight) => (table as Box<dyn Printer>, Some(weight), None),
     };
     let path = args.output.as_deref().map(|path| match format {
         Some(format) => output_path(path, input, format),
@@ -280,7 +281,7 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     let observer: Arc<dyn Observer> = progress.clone();
     let mut analysis =
         pipeline().analyze(source(input), &options, &observer).map_err(with_argument)?;
-    if let Some(message) = nothing_left(&analysis, &options.samples) {
+    if let Some(message) = no_samples_advice(&analysis, &options.samples) {
         progress.clear();
         bail!(message);
     }

@@ -40,7 +40,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Status> {
     let (options, _scratch) = options(&args.front)?;
     let deadline = Duration::from_secs(args.deadline);
     let uploads = args.uploads.clone();
-    serve(ServeOptions { paths, keep: args.keep, uploads, deadline, ..options }, &args.front)
+    serve(ServeOptions { paths, store_bytes: args.keep, uploads, deadline, ..options }, &args.front)
 }
 
 /// Returns the options that all serving commands share, and the store if it is a temporary one.
@@ -67,7 +67,7 @@ pub(super) fn options(args: &FrontArgs) -> anyhow::Result<(ServeOptions, Option<
         names: args.host_name.clone(),
         proxies: args.trusted_proxy.clone(),
         store,
-        keep: RESULTS,
+        store_bytes: RESULTS,
         uploads: None,
         deadline: DEADLINE,
         workers,
@@ -165,7 +165,7 @@ pub(super) fn work() -> anyhow::Result<Status> {
             let (reading, out) = (StreamOptions::default(), Out::to(out));
             hotspot::write_stream(pipeline, source, reading, options, observer, out).map(drop)
         },
-        keep: memory.map_or(KEPT, |bytes| bytes / 4),
+        cache_bytes: memory.map_or(KEPT, |bytes| bytes / 4),
     };
     service::work(socket, host(), options).context("the service is gone")?;
     Ok(Status::Complete)

@@ -3,8 +3,8 @@
 use formats::{TopTable, TreeTable};
 use options::TopFormat;
 
-use super::endings::by_ending;
-use super::profile::{Embedded, Output, ProfileJob};
+use super::extensions::by_ending;
+use super::profile::{Embedded, OutputFile, ProfileJob};
 use crate::args::{TopArgs, TreeArgs};
 use crate::terminal::{Status, console_look};
 
@@ -39,7 +39,7 @@ pub(super) fn top(args: &TopArgs) -> anyhow::Result<Status> {
         format,
         look: console_look(args.run.output.is_none()),
     };
-    let output = Output::Table(Box::new(table), args.weight.weight());
+    let output = OutputFile::Table(Box::new(table), args.weight.weight());
     let input = args.input.path()?;
     let embedded = Embedded::default();
     ProfileJob { input, output, embedded, service_name: None, run, args: &args.run }.run()
@@ -58,7 +58,7 @@ pub(super) fn tree(args: &TreeArgs) -> anyhow::Result<Status> {
         limit: args.limit,
         look: console_look(args.run.output.is_none()),
     };
-    let output = Output::Table(Box::new(table), args.weight.weight());
+    let output = OutputFile::Table(Box::new(table), args.weight.weight());
     let input = args.input.path()?;
     let embedded = Embedded::default();
     ProfileJob { input, output, embedded, service_name: None, run, args: &args.run }.run()

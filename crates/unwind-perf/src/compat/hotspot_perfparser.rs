@@ -134,15 +134,15 @@ impl std::error::Error for PeerError {
 
 /// Damage that left no sample.
 #[derive(Debug)]
-struct NothingLeft;
+struct NoSamplesLeft;
 
-impl fmt::Display for NothingLeft {
+impl fmt::Display for NoSamplesLeft {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the recording is damaged, and nothing of it was left")
     }
 }
 
-impl std::error::Error for NothingLeft {}
+impl std::error::Error for NoSamplesLeft {}
 
 /// Runs the command.
 pub(crate) fn main() -> ExitCode {
@@ -207,7 +207,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         return Err(PeerError(name, std::io::ErrorKind::ConnectionReset.into()).into());
     }
     if outcome.status == Status::Damaged && outcome.samples == 0 {
-        return Err(NothingLeft.into());
+        return Err(NoSamplesLeft.into());
     }
     Ok(())
 }
@@ -305,7 +305,7 @@ fn status(error: &anyhow::Error) -> u8 {
     match header {
         Some(Error::NotPerfData { .. } | Error::EmptyStream) => BAD_MAGIC,
         Some(_) => BAD_HEADER,
-        None if error.chain().any(|cause| cause.is::<NothingLeft>()) => BAD_DATA,
+        None if error.chain().any(|cause| cause.is::<NoSamplesLeft>()) => BAD_DATA,
         None => CANNOT_OPEN,
     }
 }

@@ -12,10 +12,12 @@ use address::Arch;
 use anyhow::Context as _;
 use formats::{Details, ErrorKind, ErrorRow, Format, HotspotStream, write_summary};
 use perf_data::{Finding, Findings, MachineSource};
-use pipeline::{Analysis, Error, LeftOut, Observer, Options, Pipeline, Source, StreamOptions};
+use pipeline::{
+    Analysis, Error, Observer, Options, Pipeline, RejectedSamples, Source, StreamOptions,
+};
 
 use crate::args::{pipeline, with_argument};
-use crate::hotspot::output::{Shared, StreamObserver, StreamOutput};
+use crate::hotspot::output::{SharedStream, StreamObserver, StreamOutput};
 use crate::terminal::{
     Completeness, Inputs, Out, OutputTarget, Progress, Status, output_path, print_not_kept,
     print_summary, timings_text,
@@ -48,7 +50,7 @@ pub(crate) struct HotspotJob<'a> {
 
 /// Result of the conversion.
 #[derive(Clone, Debug)]
-pub(crate) struct Outcome {
+pub(crate) struct HotspotOutcome {
     pub(crate) status: Status,
     /// Numbers of all and of incomplete callchains.
     pub(crate) completeness: Completeness,
@@ -56,7 +58,7 @@ pub(crate) struct Outcome {
     pub(crate) samples: u64,
     /// Number of samples that the filter rejected, and their description.
     pub(crate) filtered: u64,
-    pub(crate) left_out: LeftOut,
+    pub(crate) rejected: RejectedSamples,
     /// Processor architecture, if the recording states it.
     pub(crate) arch: Option<Arch>,
     /// True if the input stream ended with an error.
@@ -88,7 +90,7 @@ impl fmt::Display for BufferTooSmall {
 impl std::error::Error for BufferTooSmall {}
 
 /// Converts the recording to the stream, on the current thread pool.
-pub(crate) fn run(job: HotspotJob<'_>) -> anyhow::Result<Outcome> {
+pub(crate) fn run(job: HotspotJob<'_>) -> anyhow::Result<HotspotOutcome> {
     let path = job.source.name();
     let output = job.output.map(|output| output_path(output, path, Format::Hotspot));
     let inputs = Inputs::new(path, &job.options, job.map_files);
@@ -131,7 +133,7 @@ pub(crate) fn write_stream(
     progress: Arc<dyn Observer>,
     out: Out,
 ) -> Result<Analysis, Error> {
-    let stream = Shared::new(HotspotStream::new(out, options.names.inlines));
+    let stream = SharedStream::new(HotspotStream::new(out, options.names.inlines));
     let observer: Arc<dyn Observer> = Arc::new(StreamObserver { progress, stream: stream.clone() });
     let mut growth = StreamOutput::new(stream.clone());
     let analysis = pipeline.analyze_in_steps(source, reading, options, &observer, &mut growth)?;
@@ -155,14 +157,14 @@ fn explained(error: Error, target: &OutputTarget) -> anyhow::Error {
     }
 }
 
-fn outcome(analysis: &Analysis) -> Outcome {
+fn outcome(analysis: &Analysis) -> HotspotOutcome {
     let machine = analysis.head.machine();
-    Outcome {
+    HotspotOutcome {
         status: if analysis.is_damaged { Status::Damaged } else { Status::Complete },
         completeness: Completeness::of(&analysis.profile),
         samples: analysis.profile.samples.len() as u64,
         filtered: analysis.profile.summary.samples_filtered,
-        left_out: analysis.left_out.clone(),
+        rejected: analysis.rejected.clone(),
         arch: machine.arch.filter(|_| machine.source != MachineSource::Nothing),
         peer_broke: has(&analysis.findings, |it| matches!(it, Finding::StreamBroken { .. })),
     }

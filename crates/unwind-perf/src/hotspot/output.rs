@@ -8,7 +8,7 @@ use formats::{Details, ErrorKind, ErrorRow, HotspotStream};
 use hashbrown::HashSet;
 use module_map::MappedKind;
 use perf_data::{Batch, Head};
-use pipeline::{Download, Grown, Observer, RunAccount, Sink, Stage, Waiting};
+use pipeline::{Download, Grown, Observer, RunAccount, ServerWait, Sink, Stage};
 use profile::{FindingRow, Profile};
 
 use crate::hotspot::details::{learn_tracepoints, machine_details};
@@ -18,9 +18,9 @@ use crate::terminal::Out;
 
 /// The stream, which downloads write to from other threads.
 #[derive(Clone, Debug)]
-pub(super) struct Shared(Arc<Mutex<HotspotStream<Out>>>);
+pub(super) struct SharedStream(Arc<Mutex<HotspotStream<Out>>>);
 
-impl Shared {
+impl SharedStream {
     pub(super) fn new(stream: HotspotStream<Out>) -> Self {
         Self(Arc::new(Mutex::new(stream)))
     }
@@ -36,7 +36,7 @@ impl Shared {
 #[derive(Debug)]
 pub(super) struct StreamObserver {
     pub(super) progress: Arc<dyn Observer>,
-    pub(super) stream: Shared,
+    pub(super) stream: SharedStream,
 }
 
 impl Observer for StreamObserver {
@@ -52,7 +52,7 @@ impl Observer for StreamObserver {
         self.progress.done(samples);
     }
 
-    fn waiting(&self, waiting: &Waiting<'_>) {
+    fn waiting(&self, waiting: &ServerWait<'_>) {
         self.progress.waiting(waiting);
     }
 
@@ -75,7 +75,7 @@ impl Observer for StreamObserver {
 /// Writes a growing profile.
 #[derive(Debug)]
 pub(super) struct StreamOutput {
-    stream: Shared,
+    stream: SharedStream,
     details: Details,
     records: Records,
     /// Modules with a missing file that was already reported.
@@ -85,7 +85,7 @@ pub(super) struct StreamOutput {
 }
 
 impl StreamOutput {
-    pub(super) fn new(stream: Shared) -> Self {
+    pub(super) fn new(stream: SharedStream) -> Self {
         Self {
             stream,
             details: Details::default(),

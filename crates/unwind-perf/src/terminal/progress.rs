@@ -6,7 +6,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use pipeline::{Download, Observer, Stage, Waiting};
+use pipeline::{Download, Observer, ServerWait, Stage};
 
 use super::findings::print_note;
 use super::shown::shown;
@@ -103,7 +103,7 @@ impl Observer for Progress {
         bar.set_position(download.done);
     }
 
-    fn waiting(&self, waiting: &Waiting<'_>) {
+    fn waiting(&self, waiting: &ServerWait<'_>) {
         if self.quiet {
             return;
         }
@@ -116,13 +116,13 @@ impl Observer for Progress {
 pub(crate) struct WaitLines;
 
 impl Observer for WaitLines {
-    fn waiting(&self, waiting: &Waiting<'_>) {
+    fn waiting(&self, waiting: &ServerWait<'_>) {
         print_note(&wait_line(waiting));
     }
 }
 
-fn wait_line(waiting: &Waiting<'_>) -> String {
-    let Waiting { server, name, limit } = waiting;
+fn wait_line(waiting: &ServerWait<'_>) -> String {
+    let ServerWait { server, name, limit } = waiting;
     let limit = limit.map_or_else(String::new, |limit| {
         format!("; it has {} s to answer (DEBUGINFOD_TIMEOUT)", limit.as_secs())
     });

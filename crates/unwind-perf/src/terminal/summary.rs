@@ -42,8 +42,10 @@ pub(crate) fn print_other_events(profile: &Profile, weight: StackWeight) {
     }
     let weights = Weights::new(profile, weight);
     let name = |event| shown(&String::from_utf8_lossy(event_name(profile, event)));
-    let others: Vec<String> =
-        weights.others().map(|(event, samples)| format!("{} ({samples})", name(event))).collect();
+    let others: Vec<String> = weights
+        .uncounted_events()
+        .map(|(event, samples)| format!("{} ({samples})", name(event)))
+        .collect();
     if let (Some(event), false) = (weights.event(), others.is_empty()) {
         eprintln!(
             "Counted event: {}. Add --event for the others: {}.",

@@ -165,13 +165,13 @@ impl OutputTarget {
     /// Opens the target.
     pub(crate) fn open(&self) -> io::Result<Out> {
         Ok(Out(match self {
-            Self::Stdout => Sink::Stream(Box::new(io::stdout())),
+            Self::Stdout => TargetSink::Stream(Box::new(io::stdout())),
             Self::InPlace(path) => {
                 let mut options = File::options();
                 let file = options.write(true).create(true).truncate(true).open(path)?;
-                Sink::Stream(Box::new(file))
+                TargetSink::Stream(Box::new(file))
             }
-            Self::File { place, .. } => Sink::New(NewFile::create(place)?),
+            Self::File { place, .. } => TargetSink::New(NewFile::create(place)?),
         }))
     }
 
@@ -198,9 +198,9 @@ fn follow_links(path: &Path) -> anyhow::Result<PathBuf> {
 }
 
 /// An open target.
-pub(crate) struct Out(Sink);
+pub(crate) struct Out(TargetSink);
 
-enum Sink {
+enum TargetSink {
     Stream(Box<dyn Write + Send>),
     /// A file that appears when it is complete.
     New(NewFile),
@@ -218,20 +218,20 @@ impl Out {
     /// Writes to another writer.
     #[cfg(feature = "service")]
     pub(crate) fn to(out: Box<dyn Write + Send>) -> Self {
-        Self(Sink::Stream(out))
+        Self(TargetSink::Stream(out))
     }
 
     /// Discards all output.
     pub(crate) fn nowhere() -> Self {
-        Self(Sink::Stream(Box::new(io::sink())))
+        Self(TargetSink::Stream(Box::new(io::sink())))
     }
 
     /// Completes the output after the last write.
     pub(crate) fn complete(&mut self) -> io::Result<()> {
         self.flush()?;
-        match std::mem::replace(&mut self.0, Sink::Complete) {
-            Sink::New(file) => file.complete(),
-            Sink::Stream(_) | Sink::Complete => Ok(()),
+        match std::mem::replace(&mut self.0, TargetSink::Complete) {
+            TargetSink::New(file) => file.complete(),
+            TargetSink::Stream(_) | TargetSink::Complete => Ok(()),
         }
     }
 }
@@ -239,17 +239,17 @@ impl Out {
 impl Write for Out {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.0 {
-            Sink::Stream(out) => out.write(bytes),
-            Sink::New(file) => file.write(bytes),
-            Sink::Complete => Err(io::ErrorKind::BrokenPipe.into()),
+            TargetSink::Stream(out) => out.write(bytes),
+            TargetSink::New(file) => file.write(bytes),
+            TargetSink::Complete => Err(io::ErrorKind::BrokenPipe.into()),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.0 {
-            Sink::Stream(out) => out.flush(),
-            Sink::New(file) => file.flush(),
-            Sink::Complete => Ok(()),
+            TargetSink::Stream(out) => out.flush(),
+            TargetSink::New(file) => file.flush(),
+            TargetSink::Complete => Ok(()),
         }
     }
 }

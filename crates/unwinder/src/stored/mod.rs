@@ -111,7 +111,11 @@ struct PendingRules {
 impl FileRules {
     fn new(file: Arc<LoadedImage>, memory: &Arc<MemoryBudget>) -> Self {
         let held = HeldMemory::new(memory, MemoryUse::Symbols);
-        Self { file, table: OnceLock::new(), made: Mutex::new(Made { rules: Vec::new(), held }) }
+        Self {
+            file,
+            table: OnceLock::new(),
+            made: Mutex::new(PendingRules { rules: Vec::new(), held }),
+        }
     }
 
     /// Returns the stored rules, once some rules were made.

@@ -31,7 +31,7 @@ function inModule(model, module, each) {
 
 /** Sampled addresses of a function, in descending order of samples.
  * @param {Model} model @param {number} f @returns {Place[]} */
-export function placesOf(model, f) {
+export function addressesOf(model, f) {
   /** @type {Map<number, number>} */
   const by = new Map(), { func } = model.tables.lines;
   inModule(model, model.moduleOf()[f], (node, address, n) => { if (func[node] === f) by.set(address, (by.get(address) || 0) + n); });

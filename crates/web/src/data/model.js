@@ -225,7 +225,7 @@ export class Model extends Labels {
     const blocks = this.blocks(), { places } = blocks.entries, { node } = blocks.order;
     let sum = 0;
     for (const { outer, first, framed, last } of blocks.list) {
-      if (blocks.wayOut(outer).some((one) => found.hits[blocks.func[one]])) sum += blocks.cost(first, last, 0);
+      if (blocks.pathOutward(outer).some((one) => found.hits[blocks.func[one]])) sum += blocks.cost(first, last, 0);
       else for (let k = framed; k < last; k++) if (found.under[node[places[k]]]) sum += blocks.cost(k, k + 1, 0);
     }
     return { ...found, found: sum };
@@ -243,7 +243,7 @@ export class Model extends Labels {
       const { from, to } = blocks.range(block, end), cost = blocks.cost(from, to, 0);
       if (cost > most) { most = cost; outer = block.outer; }
     }
-    return [...blocks.wayOut(outer).reverse().map((at) => blocks.func[at]), ...way];
+    return [...blocks.pathOutward(outer).reverse().map((at) => blocks.func[at]), ...way];
   }
 
   /** Adds the costs of the outer frames to those of functions.

@@ -3,7 +3,7 @@
 import { NONE } from "../data/columns.js";
 import { toFragment } from "../data/state.js";
 import { App } from "../views/app.js";
-import { from, numbersOf, recorders, withNumbers, withoutNumbers } from "./moved.js";
+import { from, numbersOf, recorders, withNumbers, withoutNumbers } from "./renumber.js";
 
 /** @typedef {import("./tables.js").LiveTables} LiveTables */
 /** @typedef {import("../data/model.js").Filter} Filter */
@@ -62,7 +62,7 @@ export class LiveApp extends App {
   }
 
   /** Returns true if the state contains numbers above those of functions.
-   * @param {import("./moved.js").Numbers} before */
+   * @param {import("./renumber.js").Numbers} before */
   namesMore(before) {
     const { filters, zoom, func } = this.state, all = [func, ...zoom, ...filters.map((filter) => "at" in filter ? filter.at ?? -1 : -1)];
     return all.some((f) => f >= before.functions);

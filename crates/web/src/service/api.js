@@ -20,7 +20,7 @@ export async function openSession() {
   if (!match) return;
   const rest = location.hash.slice(match[0].length);
   history.replaceState(null, "", location.pathname + location.search + (rest ? "#" + rest : ""));
-  await ask("/session", { method: "POST", body: { token: match[1] } });
+  await request("/session", { method: "POST", body: { token: match[1] } });
 }
 
 /** @param {Response} response @returns {Promise<Problem>} */
@@ -34,7 +34,7 @@ async function problemOf(response) {
 
 /** Sends a request to the service.
  * @param {string} path @param {{ method?: string, body?: unknown, raw?: BodyInit }} [how] @returns {Promise<Response>} */
-export async function ask(path, how = {}) {
+export async function request(path, how = {}) {
   /** @type {RequestInit} */
   const options = { method: how.method || "GET", credentials: "same-origin" };
   if (how.raw !== undefined) {
@@ -73,7 +73,7 @@ export function follow(job, tell) {
 /** Ensures that a recording is analysed.
  * @param {{ id?: string, path?: string, fresh?: boolean }} wanted @param {(job: Job) => void} tell @returns {Promise<void>} */
 export async function analyze(wanted, tell) {
-  const response = await ask("/api/v1/recordings", { method: "POST", body: wanted });
+  const response = await request("/api/v1/recordings", { method: "POST", body: wanted });
   if (response.status === 202) await follow(await response.json(), tell);
 }
 

@@ -16,7 +16,7 @@ export function codeOfService(id, head) {
       if (found) return found;
       const { buildId, path } = head.modules[module];
       const query = new URLSearchParams({ module: buildId || path, address: address.toString(16) });
-      const answer = await (await ask(`/api/v1/recordings/${id}/asm?${query}`)).json();
+      const answer = await (await request(`/api/v1/recordings/${id}/asm?${query}`)).json();
       /** @type {{ address: number, length: number, text: string }[]} */
       const rows = answer.instructions;
       if (!rows.length) return null;
@@ -39,7 +39,7 @@ export function textOfService(id) {
     ask: async (file) => {
       const path = `/api/v1/recordings/${id}/source?${new URLSearchParams({ file })}`;
       /** @type {string[] | null} */
-      const text = await ask(path).then((response) => response.json()).then((found) => found.text.split("\n"), () => null);
+      const text = await request(path).then((response) => response.json()).then((found) => found.text.split("\n"), () => null);
       known.set(file, text);
       return text;
     },

@@ -1,6 +1,6 @@
 // @ts-check
 // List of recordings with their metadata and completeness, and the selection of two for a comparison.
-import { analyze, ask, follow, openSession, progressText } from "./api.js";
+import { analyze, request, follow, openSession, progressText } from "./api.js";
 import { startTheme } from "./theme.js";
 
 /** @typedef {import("./api.js").Job} Job */
@@ -36,7 +36,7 @@ function size(bytes) {
 }
 
 /** @param {Row} row */
-function words(row) {
+function searchText(row) {
   const about = row.about;
   return [row.name, about?.host, about?.command_line.join(" "), about?.events.join(" ")].join(" ").toLowerCase();
 }
@@ -107,7 +107,7 @@ function choose(id, on) {
 
 function draw() {
   const wanted = /** @type {HTMLInputElement} */ (byId("filter")).value.toLowerCase();
-  const shown = rows.filter((row) => words(row).includes(wanted));
+  const shown = rows.filter((row) => searchText(row).includes(wanted));
   const table = element("table");
   const head = element("tr");
   for (const title of ["Compare", "Name", "Written", "Host", "Command", "Events", "Size", "Samples", "Complete", "State"]) {
@@ -133,7 +133,7 @@ async function load() {
   for (;;) {
     const path = "/api/v1/recordings" + (after ? "?after=" + encodeURIComponent(after) : "");
     /** @type {List} */
-    const list = await (await ask(path)).json();
+    const list = await (await request(path)).json();
     all.push(...list.recordings);
     if (!list.next) break;
     after = list.next;
@@ -154,7 +154,7 @@ async function upload(file) {
   status.textContent = "Uploading " + file.name + "…";
   try {
     const path = "/api/v1/recordings?name=" + encodeURIComponent(file.name);
-    const response = await ask(path, { method: "POST", raw: file });
+    const response = await request(path, { method: "POST", raw: file });
     if (response.status === 202) await follow(await response.json(), (job) => (status.textContent = progressText(job)));
     await load();
   } catch (error) {
@@ -186,7 +186,7 @@ async function start() {
   byId("reload").addEventListener("click", () => load().catch(fail));
   byId("compare").addEventListener("click", compare);
   await load();
-  const about = await (await ask("/api/v1/status")).json();
+  const about = await (await request("/api/v1/status")).json();
   if (about.uploads) startUploads();
   if (about.live) {
     const link = document.createElement("a");

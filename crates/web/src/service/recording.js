@@ -7,7 +7,7 @@ import { DiffApp } from "../views/compare/diffapp.js";
 import { startDiffPage } from "../views/compare/diffpage.js";
 import { byId } from "../views/elements/element.js";
 import { startPage } from "../views/page.js";
-import { RequestError, analyze, ask, openSession, progressText } from "./api.js";
+import { RequestError, analyze, request, openSession, progressText } from "./api.js";
 import { codeOfService, textOfService } from "./code.js";
 
 /** Loads the tables of a recording; analyses it first if necessary.
@@ -15,12 +15,12 @@ import { codeOfService, textOfService } from "./code.js";
 async function tables(id, tell) {
   const path = "/api/v1/recordings/" + id + "/columns";
   try {
-    return await (await ask(path)).arrayBuffer();
+    return await (await request(path)).arrayBuffer();
   } catch (error) {
     if (!(error instanceof RequestError) || error.problem.status !== 410) throw error;
   }
   await analyze({ id }, (job) => tell(progressText(job)));
-  return (await ask(path)).arrayBuffer();
+  return (await request(path)).arrayBuffer();
 }
 
 /** Loads the tables of a comparison, for the recordings in the address.
@@ -28,7 +28,7 @@ async function tables(id, tell) {
 async function difference() {
   const names = new URLSearchParams(location.search);
   const body = { a: names.getAll("a"), b: names.getAll("b"), format: "columns" };
-  const response = await ask("/api/v1/diff", { method: "POST", body });
+  const response = await request("/api/v1/diff", { method: "POST", body });
   const unpacked = /** @type {ReadableStream} */ (response.body).pipeThrough(new DecompressionStream("gzip"));
   return new Response(unpacked).arrayBuffer();
 }

@@ -1,6 +1,6 @@
 // @ts-check
 // Status of the service: version, load and limits; updated while the page is visible.
-import { ask, openSession } from "./api.js";
+import { request, openSession } from "./api.js";
 import { startTheme } from "./theme.js";
 
 /** Interval of updates, in milliseconds. */
@@ -66,7 +66,7 @@ function line(texts, scope) {
 
 async function load() {
   /** @type {Status} */
-  const status = await (await ask("/api/v1/status")).json();
+  const status = await (await request("/api/v1/status")).json();
   const table = document.createElement("table"), head = document.createElement("thead"), body = document.createElement("tbody");
   head.append(line(["What", "Now", "At most"], "col"));
   body.append(...rows(status).map((texts) => line(texts, "row")));

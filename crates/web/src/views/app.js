@@ -46,12 +46,12 @@ export class App extends Shell {
     if (grown) this.model.short = short;
     this.eventCounts = this.countEvents();
     this.firstEvent = tables.head.offCpu ?? this.firstWithSamples();
-    this.ranks = grown ? this.keptRanks(ranks) : this.moduleRanks();
+    this.ranks = grown ? this.previousRanks(ranks) : this.moduleRanks();
   }
 
   /** Extends the earlier ranks, so that modules keep their colours and new ones follow.
    * @param {Int32Array<ArrayBuffer>} before */
-  keptRanks(before) {
+  previousRanks(before) {
     const now = this.moduleRanks();
     if (now.length === before.length) return before;
     const fresh = [...now.keys()].slice(before.length).sort((a, b) => now[a] - now[b]), made = new Int32Array(now.length);

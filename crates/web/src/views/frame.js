@@ -133,21 +133,21 @@ function startKeys(app, views) {
 /** Light or dark theme: the reader's choice, else the system's setting. The choice is not stored if storage is blocked.
  * @param {Shell} app @param {() => void} refresh */
 function startTheme(app, refresh) {
-  const kept = () => { try { return localStorage.getItem("unwind-perf-theme"); } catch { return null; } };
-  const keep = (/** @type {string} */ name) => { try { localStorage.setItem("unwind-perf-theme", name); } catch { /* not kept */ } };
+  const storedTheme = () => { try { return localStorage.getItem("unwind-perf-theme"); } catch { return null; } };
+  const storeTheme = (/** @type {string} */ name) => { try { localStorage.setItem("unwind-perf-theme", name); } catch { /* not kept */ } };
   const set = (/** @type {"light" | "dark"} */ name) => {
     app.theme = name;
     document.documentElement.dataset.theme = name;
     byId("theme").setAttribute("aria-pressed", String(name === "dark"));
   };
   const system = matchMedia("(prefers-color-scheme: dark)"), ofSystem = () => system.matches ? "dark" : "light";
-  const known = kept();
+  const known = storedTheme();
   set(known === "dark" || known === "light" ? known : ofSystem());
-  system.addEventListener("change", () => { if (!kept()) { set(ofSystem()); refresh(); } });
+  system.addEventListener("change", () => { if (!storedTheme()) { set(ofSystem()); refresh(); } });
   byId("theme").addEventListener("click", () => {
     const name = app.theme === "dark" ? "light" : "dark";
     set(name);
-    keep(name);
+    storeTheme(name);
     refresh();
   });
 }

@@ -9,7 +9,7 @@ import { drawLegend, flameView } from "./graphs/flame.js";
 import { startFrame } from "./frame.js";
 import { functionsView, sandwichView } from "./tables/functions.js";
 import { heatView } from "./graphs/heatmap.js";
-import { Lanes } from "./graphs/lanes.js";
+import { Timeline } from "./graphs/timeline.js";
 import { sourceView } from "./tables/lines.js";
 import { modulesView } from "./tables/modules.js";
 import { overviewView } from "./overview.js";
@@ -32,7 +32,7 @@ export function startPage(app) {
   const flame = (/** @type {boolean} */ down) => flameView(app, down, { legend: (element) => drawLegend(app, element) });
   const views = [overviewView(app), flame(false), flame(true), sandwichView(app), treeView(app, "top"), treeView(app, "bottom"),
     functionsView(app), modulesView(app), heatView(app), orderView(app), sourceView(app), filesView(app), comparisonView(app)];
-  const lanes = new Lanes(app);
+  const lanes = new Timeline(app);
   prepare(app);
   startTools(app);
   startFrame(app, app.tables.head.title, views, {

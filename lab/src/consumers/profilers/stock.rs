@@ -52,13 +52,13 @@ pub(super) fn compare(ours: &str, stock: &str) -> Result<Verdict> {
         }
         verdict.frames[0] += one.frames.len();
         verdict.frames[1] += other.frames.len();
-        match beside(&one.frames, &other.frames) {
-            Beside::Equal => verdict.equal += 1,
-            Beside::Joined => verdict.joined += 1,
-            Beside::Longer => verdict.longer += 1,
-            Beside::AcrossGap => verdict.across_gap += 1,
-            Beside::WithTailCalls => verdict.with_tail_calls += 1,
-            Beside::Other => {
+        match relation(&one.frames, &other.frames) {
+            FrameRelation::Equal => verdict.equal += 1,
+            FrameRelation::Joined => verdict.joined += 1,
+            FrameRelation::Longer => verdict.longer += 1,
+            FrameRelation::AcrossGap => verdict.across_gap += 1,
+            FrameRelation::WithTailCalls => verdict.with_tail_calls += 1,
+            FrameRelation::Other => {
                 verdict.other += 1;
                 let both = || Some(format!("ours:\n{}its own:\n{}", shown(one), shown(other)));
                 verdict.first = verdict.first.take().or_else(both);
@@ -112,7 +112,7 @@ fn is_made_up(ours: u64, stock: &[(u64, &str)], at: usize) -> bool {
 }
 
 /// Relation of the frames of a sample.
-enum Beside {
+enum FrameRelation {
     Equal,
     Joined,
     Longer,
@@ -126,7 +126,7 @@ const MOST_TAIL_CALLS: usize = 8;
 
 /// Compares our frames with those of the stock backend, innermost first. In ours, a function with inlined code has the
 /// address of its inlined frames; the stock backend may miss it, or gives it another address.
-fn beside(ours: &[(u64, &str)], stock: &[(u64, &str)]) -> Beside {
+fn relation(ours: &[(u64, &str)], stock: &[(u64, &str)]) -> FrameRelation {
     let own = |at: usize| ours.get(at).map(|frame| frame.0);
     let inlined_into = |at: usize| at > 0 && own(at).is_some() && own(at) == own(at - 1);
     // The stock backend continues with one of the next frames of ours.
@@ -137,12 +137,12 @@ fn beside(ours: &[(u64, &str)], stock: &[(u64, &str)]) -> Beside {
     let (mut at, mut theirs, mut n_tail_calls) = (0, 0, 0);
     while let Some(address) = own(at) {
         if ours.get(at).is_some_and(|frame| frame.1 == GAP) {
-            return Beside::AcrossGap;
+            return FrameRelation::AcrossGap;
         }
         theirs += usize::from(is_made_up(address, stock, theirs));
         let Some(&(other, _)) = stock.get(theirs) else {
             let rest_is_inlined = (at..ours.len()).all(inlined_into);
-            return if rest_is_inlined { equal(n_tail_calls) } else { Beside::Longer };
+            return if rest_is_inlined { equal(n_tail_calls) } else { FrameRelation::Longer };
         };
         if address & IN_PAGE == other & IN_PAGE {
             theirs += 1;
@@ -155,17 +155,17 @@ fn beside(ours: &[(u64, &str)], stock: &[(u64, &str)]) -> Beside {
             theirs += usize::from(own(next).is_none_or(|it| it & IN_PAGE != other & IN_PAGE));
         } else if ours.get(at).is_none_or(|frame| frame.1 != LEFT_OUT) {
             if !is_tail_call(at, other) {
-                return Beside::Other;
+                return FrameRelation::Other;
             }
             n_tail_calls += 1;
         }
         at += 1;
     }
-    if theirs == stock.len() { equal(n_tail_calls) } else { Beside::Joined }
+    if theirs == stock.len() { equal(n_tail_calls) } else { FrameRelation::Joined }
 }
 
-const fn equal(n_tail_calls: usize) -> Beside {
-    if n_tail_calls == 0 { Beside::Equal } else { Beside::WithTailCalls }
+const fn equal(n_tail_calls: usize) -> FrameRelation {
+    if n_tail_calls == 0 { FrameRelation::Equal } else { FrameRelation::WithTailCalls }
 }
 
 /// Returns a name without scopes, parameters and compiler suffixes.

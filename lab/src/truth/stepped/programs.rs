@@ -22,10 +22,10 @@ pub(in crate::truth) struct Program {
 }
 
 /// Row of the catalogue: name, tool, build. The built program is called `tails`.
-type Row = (&'static str, &'static str, &'static str);
+type CatalogueRow = (&'static str, &'static str, &'static str);
 
 /// Programs that end by themselves after some hundred thousand instructions.
-pub(in crate::truth) const CATALOGUE: &[Row] = &[
+pub(in crate::truth) const CATALOGUE: &[CatalogueRow] = &[
     ("c-gcc-O2", "gcc", "gcc -O2 -g -o tails tails.c"),
     ("c-clang-O3", "clang", "clang -O3 -g -o tails tails.c"),
     ("c++-gcc-O2", "g++", "g++ -O2 -g -o tails tails.cpp"),
@@ -87,7 +87,7 @@ fn named(name: &str) -> Result<Program> {
     Ok(Program { name: title, tool: "cc", build: "", run: name.to_owned(), skip: "0" })
 }
 
-fn built(&(name, tool, build): &Row) -> Program {
+fn built(&(name, tool, build): &CatalogueRow) -> Program {
     Program { name: name.to_owned(), tool, build, run: "./tails".to_owned(), skip: "0" }
 }
 

@@ -1,6 +1,6 @@
 //! Comparison of a chain of ours with the true one.
 
-use super::shadow::True;
+use super::shadow::TrueFrame;
 use crate::truth::stepped::{Chain, Frame, Kind};
 
 /// Verdict on a chain of ours.
@@ -25,7 +25,7 @@ pub(super) enum Verdict {
 }
 
 /// Compares a chain with the true one.
-pub(super) fn verdict(ours: &Chain, truth: &[True]) -> Verdict {
+pub(super) fn verdict(ours: &Chain, truth: &[TrueFrame]) -> Verdict {
     let whole = ours.claims_root();
     let marked = ours.frames.iter().any(|frame| matches!(frame.kind, Kind::Tails | Kind::Gap));
     if agrees(&ours.frames, truth, whole) {
@@ -35,10 +35,10 @@ pub(super) fn verdict(ours: &Chain, truth: &[True]) -> Verdict {
             (false, _) => Verdict::Early,
         };
     }
-    let agrees_without = |is_optional: fn(&True) -> bool| {
-        let optional = |frame: &True| frame.optional || is_optional(frame);
-        let frames: Vec<True> =
-            truth.iter().map(|frame| True { optional: optional(frame), ..*frame }).collect();
+    let agrees_without = |is_optional: fn(&TrueFrame) -> bool| {
+        let optional = |frame: &TrueFrame| frame.optional || is_optional(frame);
+        let frames: Vec<TrueFrame> =
+            truth.iter().map(|frame| TrueFrame { optional: optional(frame), ..*frame }).collect();
         agrees(&ours.frames, &frames, whole)
     };
     if whole && agrees_without(|frame| frame.indirect) {
@@ -53,7 +53,7 @@ pub(super) fn verdict(ours: &Chain, truth: &[True]) -> Verdict {
 }
 
 /// Returns true if the frames are those of the truth, up to its end or to some frame. Optional ones may be missing.
-fn agrees(ours: &[Frame], truth: &[True], to_the_end: bool) -> bool {
+fn agrees(ours: &[Frame], truth: &[TrueFrame], to_the_end: bool) -> bool {
     // Numbers of frames of the truth that our frames so far can match.
     let mut behind = vec![false; truth.len() + 1];
     behind[0] = true;
@@ -82,7 +82,7 @@ fn agrees(ours: &[Frame], truth: &[True], to_the_end: bool) -> bool {
 }
 
 /// Extends the matches past frames that may be skipped.
-fn skip(behind: &mut [bool], truth: &[True], is_skipped: impl Fn(&True) -> bool) {
+fn skip(behind: &mut [bool], truth: &[TrueFrame], is_skipped: impl Fn(&TrueFrame) -> bool) {
     for (number, frame) in truth.iter().enumerate() {
         behind[number + 1] |= behind[number] && is_skipped(frame);
     }
@@ -90,7 +90,7 @@ fn skip(behind: &mut [bool], truth: &[True], is_skipped: impl Fn(&True) -> bool)
 
 /// Returns true if both frames are the same. A return address is looked up one byte before it. If several jumps of a
 /// function reach the target, ours has the function's first address.
-fn is_same(ours: &Frame, truth: &True, innermost: bool) -> bool {
+fn is_same(ours: &Frame, truth: &TrueFrame, innermost: bool) -> bool {
     match (ours.kind == Kind::Tail, truth.tail) {
         (true, true) => ours.addr == truth.addr || ours.addr == truth.start,
         (false, false) => ours.addr + u64::from(!innermost) == truth.addr,
@@ -99,7 +99,7 @@ fn is_same(ours: &Frame, truth: &True, innermost: bool) -> bool {
 }
 
 /// Returns the index of our first frame at which the chains differ, for the explanation.
-pub(super) fn first_difference(ours: &Chain, truth: &[True]) -> usize {
+pub(super) fn first_difference(ours: &Chain, truth: &[TrueFrame]) -> usize {
     let agreed = |number: &usize| agrees(&ours.frames[..*number], truth, false);
     (0..=ours.frames.len()).take_while(agreed).last().unwrap_or(0)
 }
@@ -109,12 +109,12 @@ mod tests {
     use super::*;
 
     /// `a` is a frame at an address, `A` one left by a jump.
-    fn truth(letters: &str) -> Vec<True> {
+    fn truth(letters: &str) -> Vec<TrueFrame> {
         let frame = |(at, letter): (usize, char)| {
             let tail = letter.is_ascii_uppercase();
             let addr = u64::from(u32::from(letter)) * 16 + u64::from(!tail && at > 0);
             let (optional, indirect) = (letter == 'T', letter == 'R');
-            True { addr, tail, start: addr & !15, optional, indirect }
+            TrueFrame { addr, tail, start: addr & !15, optional, indirect }
         };
         letters.chars().enumerate().map(frame).collect()
     }

@@ -12,7 +12,7 @@ use crate::truth::stepped::Mapping;
 
 /// The function that contains an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ContainingFunction {
     /// File and name without the suffix of a cold part, or file and first address.
     pub(super) function: String,
     /// First address of the function; for a cold part, that of the function.
@@ -28,7 +28,7 @@ pub(super) struct Place {
 pub(super) struct Functions {
     mappings: Vec<Mapping>,
     files: BTreeMap<String, File>,
-    places: BTreeMap<u64, Place>,
+    places: BTreeMap<u64, ContainingFunction>,
 }
 
 /// Functions of a file, by addresses that the file states.
@@ -60,7 +60,7 @@ impl Functions {
     }
 
     /// Returns the function that contains an address.
-    pub(super) fn at(&mut self, addr: u64) -> &Place {
+    pub(super) fn at(&mut self, addr: u64) -> &ContainingFunction {
         if !self.places.contains_key(&addr) {
             let place = self.find(addr);
             self.places.insert(addr, place);
@@ -68,11 +68,11 @@ impl Functions {
         &self.places[&addr]
     }
 
-    fn find(&self, addr: u64) -> Place {
+    fn find(&self, addr: u64) -> ContainingFunction {
         let mapping = self.mappings.iter().find(|it| (it.start..it.end).contains(&addr));
         let name = mapping.map_or("", |mapping| mapping.name.as_str());
         let short = name.rsplit('/').next().unwrap_or_default();
-        let unknown = || Place {
+        let unknown = || ContainingFunction {
             function: format!("{short}+{addr:#x}"),
             start: addr,
             linkage: false,
@@ -102,7 +102,7 @@ impl Functions {
         });
         let first = part.and_then(|whole| file.start_of(whole)).or(start).or(named.map(|it| it.0));
         let start = in_process.wrapping_add(first.unwrap_or(addr).wrapping_sub(addr));
-        Place { function: format!("{short}:{whole}"), start, linkage, made_up }
+        ContainingFunction { function: format!("{short}:{whole}"), start, linkage, made_up }
     }
 }
 

@@ -18,7 +18,7 @@ use crate::truth::stepped::{
 };
 use compare::{Verdict, first_difference, verdict};
 use functions::Functions;
-use shadow::{Shadow, True};
+use shadow::{Shadow, TrueFrame};
 
 /// Number of instructions to draw from.
 const INSTRUCTIONS: u64 = 100_000;
@@ -43,7 +43,7 @@ const COLUMNS: [(&str, Verdict); 8] = [
 
 /// Results for a program.
 #[derive(Default)]
-struct Row {
+struct StepsRow {
     name: String,
     instructions: u64,
     samples: u64,
@@ -96,9 +96,9 @@ fn stepped(
     draw: &Draw,
     ours: &Path,
     work: &Path,
-) -> Result<Option<Row>> {
+) -> Result<Option<StepsRow>> {
     let Some(words) = program.prepare(work)? else { return Ok(None) };
-    let mut row = Row { name: program.name.clone(), ..Row::default() };
+    let mut row = StepsRow { name: program.name.clone(), ..StepsRow::default() };
     let (mut recording, mut truths) = (Recording::new(), Vec::new());
     let (mut functions, mut shadow) = (Functions::default(), Shadow::default());
     stepper.run(draw, &words, |event| {
@@ -131,8 +131,8 @@ fn stepped(
     Ok(Some(row))
 }
 
-impl Row {
-    fn add(&mut self, number: usize, ours: &Chain, truth: &[True], functions: &mut Functions) {
+impl StepsRow {
+    fn add(&mut self, number: usize, ours: &Chain, truth: &[TrueFrame], functions: &mut Functions) {
         self.samples += 1;
         self.with_jumps += u64::from(truth.iter().any(|frame| frame.tail && !frame.optional));
         let verdict = verdict(ours, truth);
@@ -157,7 +157,7 @@ impl Row {
 fn difference(
     verdict: Verdict,
     ours: &Chain,
-    truth: &[True],
+    truth: &[TrueFrame],
     functions: &mut Functions,
 ) -> (String, String) {
     let at = first_difference(ours, truth);
@@ -186,7 +186,7 @@ fn of(kind: Kind) -> &'static str {
     }
 }
 
-fn print(rows: &[Row]) {
+fn print(rows: &[StepsRow]) {
     let heads = COLUMNS.map(|(name, _)| name).join(" | ");
     println!(
         "| program | instructions | calls | jumps | unwound | samples | with jumps | {heads} |"

@@ -14,7 +14,7 @@ const MOST_JUMPS: usize = 1000;
 
 /// A frame of the true chain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct True {
+pub(super) struct TrueFrame {
     /// Address of the current instruction, a return address, or that of a jump.
     pub(super) addr: u64,
     /// True if it was left by a jump.
@@ -37,7 +37,7 @@ struct Call {
     /// True if the call states no target.
     indirect: bool,
     /// Jumps since the call, oldest first.
-    jumps: Vec<True>,
+    jumps: Vec<TrueFrame>,
 }
 
 /// The true chain of a thread.
@@ -92,13 +92,13 @@ impl Shadow {
         self.jumps += 1;
         if call.jumps.len() < MOST_JUMPS {
             let (start, indirect, optional) = (source.start, call.indirect, source.made_up);
-            call.jumps.push(True { addr: from.pc, tail: true, start, indirect, optional });
+            call.jumps.push(TrueFrame { addr: from.pc, tail: true, start, indirect, optional });
         }
     }
 
     /// Returns the chain at the last instruction, innermost first.
-    pub(super) fn chain(&self) -> Vec<True> {
-        let plain = |addr| True { addr, ..True::default() };
+    pub(super) fn chain(&self) -> Vec<TrueFrame> {
+        let plain = |addr| TrueFrame { addr, ..TrueFrame::default() };
         let mut chain = vec![plain(self.last.map_or(0, |step| step.pc))];
         for call in self.calls.iter().rev() {
             chain.extend(call.jumps.iter().rev());
@@ -120,7 +120,7 @@ mod tests {
 
     /// Returns the addresses of the chain; those of jumps are negative.
     fn chain(shadow: &Shadow) -> Vec<i64> {
-        let sign = |frame: &True| if frame.tail { -1 } else { 1 };
+        let sign = |frame: &TrueFrame| if frame.tail { -1 } else { 1 };
         shadow.chain().iter().map(|frame| sign(frame) * frame.addr as i64).collect()
     }
 

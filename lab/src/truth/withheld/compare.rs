@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::strings::StringTable;
 use crate::truth::alignment::difference;
 use crate::truth::chains::{Chain, Frame};
-use crate::words::Words;
 
 const ROOT: &str = "root";
 const ROOT_ACROSS_GAP: &str = "root-across-gap";
@@ -37,7 +37,7 @@ pub(super) struct Tally {
 
 impl Tally {
     /// Adds a sample.
-    pub(super) fn add(&mut self, truth: &Chain<'_>, found: &Chain<'_>, words: &Words) {
+    pub(super) fn add(&mut self, truth: &Chain<'_>, found: &Chain<'_>, words: &StringTable) {
         let number = self.samples;
         self.samples += 1;
         if truth.end != ROOT || truth.joined || truth.frames.iter().any(|frame| frame.gap) {
@@ -77,7 +77,7 @@ fn verdict(truth: &[Frame], found: &Chain<'_>) -> Verdict {
         // Represents the missing frames at its end.
         frames.push(Frame { gap: true, ..Frame::default() });
     }
-    let agrees = difference(&frames, truth, Frame::same_place).is_none();
+    let agrees = difference(&frames, truth, Frame::same_location).is_none();
     match (claims_root, agrees) {
         (true, true) if has_gap => Verdict::AcrossGap,
         (true, true) => Verdict::Again,
@@ -88,9 +88,9 @@ fn verdict(truth: &[Frame], found: &Chain<'_>) -> Verdict {
 }
 
 /// Returns the first differing frames: by their functions, which form the kind, and by their addresses.
-fn first_difference(truth: &Chain<'_>, found: &Chain<'_>, words: &Words) -> (String, String) {
+fn first_difference(truth: &Chain<'_>, found: &Chain<'_>, words: &StringTable) -> (String, String) {
     let pairs = found.frames.iter().zip(truth.frames);
-    let at = pairs.take_while(|(found, truth)| found.same_place(truth)).count();
+    let at = pairs.take_while(|(found, truth)| found.same_location(truth)).count();
     let shown = |frames: &[Frame], end: &str| match frames.get(at) {
         Some(frame) => (name(frame, words), format!("{:#x}", frame.addr)),
         None => (format!("the end ({end})"), "nothing".to_owned()),
@@ -106,7 +106,7 @@ fn first_difference(truth: &Chain<'_>, found: &Chain<'_>, words: &Words) -> (Str
 }
 
 /// Returns the name of a frame's function after that of its module.
-fn name(frame: &Frame, words: &Words) -> String {
+fn name(frame: &Frame, words: &StringTable) -> String {
     let module = words.text(frame.module).rsplit('/').next().unwrap_or_default();
     format!("{module}:{}", words.text(frame.function))
 }
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn only_whole_chains_of_the_truth_count() {
-        let words = Words::new();
+        let words = StringTable::new();
         let (whole, gap) = (lettered("abm"), lettered("a_m"));
         let mut tally = Tally::default();
         for (end, frames) in

@@ -16,9 +16,9 @@ use anyhow::Result;
 use xtask::args::Args;
 use xtask::command;
 
+use crate::strings::StringTable;
 use crate::truth::recorded::{Recorded, each};
 use crate::truth::unwound::{NO_JOIN, pair_by_pair, unwound};
-use crate::words::Words;
 use compare::Tally;
 use copies::{Copy, copies, proven};
 
@@ -47,7 +47,7 @@ type Set = (&'static str, fn(&Copy) -> bool);
 const SETS: [Set; 2] = [("all but the C library", |copy| !copy.is_c_library()), ("all", |_| true)];
 
 /// Chains of a recording without the call frame information of some files.
-struct Row {
+struct WithheldRow {
     recording: String,
     withheld: &'static str,
     files: usize,
@@ -70,7 +70,7 @@ pub(in crate::truth) fn run(mut args: Args) -> Result<ExitCode> {
 }
 
 /// Returns a row for each set of files.
-fn compared(ours: &Path, recorded: &Recorded) -> Result<Vec<Row>> {
+fn compared(ours: &Path, recorded: &Recorded) -> Result<Vec<WithheldRow>> {
     let nothing = recorded.folder.join("nothing");
     std::fs::create_dir_all(&nothing)?;
     // Separate debug files and stored copies may describe frames as well.
@@ -81,9 +81,9 @@ fn compared(ours: &Path, recorded: &Recorded) -> Result<Vec<Row>> {
     }
     options.extend(places.iter().cloned());
     let copies = copies(ours, &recorded.file, &places, &recorded.folder.join("withheld"))?;
-    let mut words = Words::new();
+    let mut words = StringTable::new();
     let truth = unwound(ours, &recorded.file, &options, &mut words)?;
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<WithheldRow> = Vec::new();
     for (withheld, is_in) in SETS {
         let chosen: Vec<&Copy> = copies.iter().filter(|copy| is_in(copy)).collect();
         if chosen.is_empty() || rows.last().is_some_and(|row| row.files == chosen.len()) {
@@ -96,7 +96,7 @@ fn compared(ours: &Path, recorded: &Recorded) -> Result<Vec<Row>> {
         let mut tally = Tally::default();
         pair_by_pair((&truth, &found), &words, |truth, found| tally.add(truth, found, &words))?;
         let recording = recorded.name.clone();
-        rows.push(Row { recording, withheld, files: chosen.len(), tally });
+        rows.push(WithheldRow { recording, withheld, files: chosen.len(), tally });
     }
     Ok(rows)
 }

@@ -1,6 +1,6 @@
 //! The printed table, and the kinds of chains that differ from the truth.
 
-use super::Row;
+use super::WithheldRow;
 use super::compare::{Tally, Verdict};
 
 /// Maximum number of kinds that are shown for a row.
@@ -17,7 +17,7 @@ const COLUMNS: [Column; 6] = [
 ];
 
 /// Prints a line for each row, the total, and the kinds.
-pub(super) fn print(rows: &[Row]) {
+pub(super) fn print(rows: &[WithheldRow]) {
     let heads = COLUMNS.map(|(name, _)| name).join(" | ");
     println!("\n| recording | withheld | files | {heads} |");
     println!("|---|---|--:|{}", "--:|".repeat(COLUMNS.len()));

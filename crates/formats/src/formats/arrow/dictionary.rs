@@ -4,7 +4,7 @@ use address::ById as _;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::render::cut::in_table;
+use crate::render::truncation::in_table;
 use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::{ArrayRef, DictionaryArray, Int8Array, Int32Array, StringArray};
 use arrow_schema::ArrowError;
@@ -78,13 +78,13 @@ impl Dictionary {
 
 /// A dictionary of keywords.
 #[derive(Debug)]
-pub(super) struct Words {
-    words: ArrayRef,
+pub(super) struct KeywordDictionary {
+    keywords: ArrayRef,
 }
 
-impl Words {
-    pub(super) fn new(words: impl Iterator<Item = &'static str>) -> Self {
-        Self { words: Arc::new(StringArray::from_iter_values(words)) }
+impl KeywordDictionary {
+    pub(super) fn new(keywords: impl Iterator<Item = &'static str>) -> Self {
+        Self { keywords: Arc::new(StringArray::from_iter_values(keywords)) }
     }
 
     /// Returns a column of the words with the given indexes.
@@ -96,6 +96,6 @@ impl Words {
         numbers: impl Iterator<Item = u8>,
     ) -> Result<DictionaryArray<Int8Type>, ArrowError> {
         let numbers: Int8Array = numbers.map(|number| i8::try_from(number).ok()).collect();
-        DictionaryArray::try_new(numbers, Arc::clone(&self.words))
+        DictionaryArray::try_new(numbers, Arc::clone(&self.keywords))
     }
 }

@@ -8,7 +8,7 @@ use arrow_buffer::OffsetBuffer;
 use arrow_schema::{ArrowError, DataType, Field, Fields};
 use profile::{FoundBy, ModuleKind, Profile};
 
-use super::dictionary::{Dictionary, Words};
+use super::dictionary::{Dictionary, KeywordDictionary};
 use super::rows::build_ids;
 use super::stream::Column;
 use crate::render::row_group::{FrameCell, RowGroup};
@@ -22,7 +22,7 @@ pub(super) struct FrameNames<'a> {
     paths: Dictionary,
     /// By module.
     build_ids: Dictionary,
-    found_by: Words,
+    found_by: KeywordDictionary,
 }
 
 impl<'a> FrameNames<'a> {
@@ -35,7 +35,7 @@ impl<'a> FrameNames<'a> {
             files: Dictionary::of_strings(profile, inlines().filter_map(|row| row.file)),
             paths: Dictionary::new(profile.modules.iter().map(|module| path(module.path))),
             build_ids: build_ids(profile),
-            found_by: Words::new(FoundBy::ALL.iter().map(|word| word.as_str())),
+            found_by: KeywordDictionary::new(FoundBy::ALL.iter().map(|keyword| keyword.as_str())),
         }
     }
 

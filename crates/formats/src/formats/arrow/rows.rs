@@ -9,7 +9,7 @@ use arrow_schema::ArrowError;
 use profile::query::{Programs, StackWalker};
 use profile::{EndReason, Profile, RowId as _, SampleId, SampleRow};
 
-use super::dictionary::{Dictionary, Words};
+use super::dictionary::{Dictionary, KeywordDictionary};
 use super::metadata::{keys_with_account, keys_with_recording};
 use super::row_frames::FrameNames;
 use super::stream::{ArrowStream, Column, refused};
@@ -107,7 +107,7 @@ struct SampleNames<'a> {
     processes: Dictionary,
     cgroups: Dictionary,
     events: Dictionary,
-    ends: Words,
+    ends: KeywordDictionary,
     recording: Dictionary,
     host: Dictionary,
     /// By module.
@@ -127,7 +127,7 @@ impl<'a> SampleNames<'a> {
             processes: Dictionary::of_strings(profile, threads().map(|row| row.process)),
             cgroups: Dictionary::of_strings(profile, threads().filter_map(|row| row.cgroup)),
             events: Dictionary::of_strings(profile, events),
-            ends: Words::new(EndReason::ALL.iter().map(|word| word.as_str())),
+            ends: KeywordDictionary::new(EndReason::ALL.iter().map(|keyword| keyword.as_str())),
             recording: Dictionary::new(std::iter::once(name)),
             host: Dictionary::new(std::iter::once(host)),
             build_ids: build_ids(profile),

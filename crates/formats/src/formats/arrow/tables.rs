@@ -15,7 +15,7 @@ use profile::{
     ModuleRow, Profile, SampleRow, StackId, StackRow, StringId, ThreadRow,
 };
 
-use super::dictionary::{Dictionary, Words};
+use super::dictionary::{Dictionary, KeywordDictionary};
 use super::metadata::{keys, keys_with_account};
 use super::stream::{ArrowStream, Column, refused};
 use crate::render::inline_rows::InlineRows;
@@ -31,9 +31,9 @@ type Columns = Result<Vec<Column>, ArrowError>;
 /// Writes all tables. The samples come first; their stream has the summary of the run.
 pub(super) fn print(profile: &Profile, inlines: bool, out: &mut dyn io::Write) -> io::Result<()> {
     let rows = InlineRows::new(profile, inlines);
-    let ends = Words::new(EndReason::ALL.iter().map(|word| word.as_str()));
-    let found_by = Words::new(FoundBy::ALL.iter().map(|word| word.as_str()));
-    let kinds = Words::new(ModuleKind::ALL.iter().map(|word| word.as_str()));
+    let ends = KeywordDictionary::new(EndReason::ALL.iter().map(|keyword| keyword.as_str()));
+    let found_by = KeywordDictionary::new(FoundBy::ALL.iter().map(|keyword| keyword.as_str()));
+    let kinds = KeywordDictionary::new(ModuleKind::ALL.iter().map(|keyword| keyword.as_str()));
     let functions = rows.inlines.iter().filter_map(|row| row.function);
     let functions = Dictionary::of_strings(profile, functions);
     let inlines = rows.inlines.iter();
@@ -90,7 +90,7 @@ fn batches<T>(
     }
 }
 
-fn samples(rows: &[SampleRow], ends: &Words) -> Columns {
+fn samples(rows: &[SampleRow], ends: &KeywordDictionary) -> Columns {
     let each = || rows.iter();
     Ok(vec![
         Column::optional(
@@ -118,7 +118,7 @@ fn stacks(rows: &[StackRow]) -> Vec<Column> {
     ]
 }
 
-fn frames(rows: &[FrameRow], found_by: &Words) -> Columns {
+fn frames(rows: &[FrameRow], found_by: &KeywordDictionary) -> Columns {
     let each = || rows.iter();
     Ok(vec![
         Column::new("location", u32s(each().map(|row| row.location.as_u32()))),
@@ -169,7 +169,11 @@ fn inlined(rows: &[InlineRow], functions: &Dictionary, files: &Dictionary) -> Co
     ])
 }
 
-fn modules(rows: &[ModuleRow], kinds: &Words, text: impl Fn(StringId) -> String) -> Columns {
+fn modules(
+    rows: &[ModuleRow],
+    kinds: &KeywordDictionary,
+    text: impl Fn(StringId) -> String,
+) -> Columns {
     let each = || rows.iter();
     let build_ids = each().map(|row| row.build_id.as_ref().map(ToString::to_string));
     Ok(vec![

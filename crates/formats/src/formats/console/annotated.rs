@@ -111,7 +111,7 @@ impl AnnotatedFunction<'_> {
         self.costs(cost, text);
         let number = if number == 0 { String::new() } else { number.to_string() };
         let source = labels::text(source.replace('\t', "    ").as_bytes());
-        let source = labels::cut(&source, self.look.left(28));
+        let source = labels::truncate(&source, self.look.remaining(28));
         text.push_str(format!("  {number:>6}  {source}").trim_end());
         text.push('\n');
     }
@@ -146,7 +146,7 @@ impl AnnotatedFunction<'_> {
             }
             self.costs(Some((own, inclusive)), text);
             let instruction =
-                labels::cut(&labels::text(instruction.as_bytes()), self.look.left(32));
+                labels::truncate(&labels::text(instruction.as_bytes()), self.look.remaining(32));
             text.push_str(&format!("  {:>10}  {instruction}\n", format!("{address:x}")));
         }
     }

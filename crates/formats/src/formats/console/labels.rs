@@ -3,9 +3,9 @@
 use profile::query::{Cost, Function, FunctionMarks, WeightUnit, Weights, event_name};
 use profile::{Profile, StringId};
 
-use crate::render::cut::push_repeated;
 use crate::render::numbers::{counted, grouped};
 use crate::render::text::push_line_safe;
+use crate::render::truncation::push_repeated;
 
 /// Returns a name as text that is safe to print on a terminal.
 pub(super) fn text(name: &[u8]) -> String {
@@ -40,7 +40,7 @@ pub(super) fn marked(profile: &Profile, of: &Function, marks: &FunctionMarks) ->
 }
 
 /// Truncates `text` on the right to `room` columns.
-pub(crate) fn cut(text: &str, room: Option<usize>) -> String {
+pub(crate) fn truncate(text: &str, room: Option<usize>) -> String {
     let Some(room) = room.filter(|&room| text.chars().count() > room) else {
         return text.to_owned();
     };
@@ -94,10 +94,10 @@ mod tests {
 
     #[test]
     fn names_are_cut_on_the_right() {
-        assert_eq!(cut("abcdef", Some(6)), "abcdef");
-        assert_eq!(cut("abcdef", Some(5)), "abcd…");
-        assert_eq!(cut("äöüß", Some(3)), "äö…");
-        assert_eq!(cut("abcdef", None), "abcdef");
+        assert_eq!(truncate("abcdef", Some(6)), "abcdef");
+        assert_eq!(truncate("abcdef", Some(5)), "abcd…");
+        assert_eq!(truncate("äöüß", Some(3)), "äö…");
+        assert_eq!(truncate("abcdef", None), "abcdef");
         assert_eq!(text(b"a\x1b[2J"), "a\\x1b[2J");
     }
 

@@ -49,7 +49,7 @@ impl ConsoleLook {
     }
 
     /// Returns the number of columns left in a line after `used`, at least 20.
-    pub(crate) fn left(self, used: usize) -> Option<usize> {
+    pub(crate) fn remaining(self, used: usize) -> Option<usize> {
         self.width.map(|width| width.saturating_sub(used).max(20))
     }
 }

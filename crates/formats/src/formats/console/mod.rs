@@ -8,7 +8,7 @@ mod top_rows;
 mod tree;
 
 pub use annotated::{AnnotatedFunction, AnnotatedSource};
-pub(crate) use labels::cut;
+pub(crate) use labels::truncate;
 pub use look::ConsoleLook;
 pub use top::TopTable;
 pub use tree::TreeTable;

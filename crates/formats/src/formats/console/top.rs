@@ -47,15 +47,15 @@ const NARROW: usize = 30;
 /// Maximum width that names are padded to, if lines are not truncated.
 const WIDE: usize = 60;
 
-struct Line<'r> {
+struct TopLine<'r> {
     row: &'r TableRow,
-    names: Names,
+    names: RowNames,
 }
 
 /// The name of a row's key, and its location: a module, a function or a number.
-struct Names {
+struct RowNames {
     name: String,
-    place: String,
+    origin: String,
 }
 
 impl Printer for TopTable {
@@ -91,8 +91,8 @@ impl Printer for TopTable {
         let mut text = labels::what_is_counted(profile, selection.weights(), total);
         text.push('\n');
         let names = |row: &TableRow| names(&table, row.key);
-        let lines: Vec<Line<'_>> =
-            rows.iter().take(limit).map(|row| Line { row, names: names(row) }).collect();
+        let lines: Vec<TopLine<'_>> =
+            rows.iter().take(limit).map(|row| TopLine { row, names: names(row) }).collect();
         if !lines.is_empty() {
             self.table(total, &lines, selection.weights().unit(), &mut text);
         }
@@ -122,7 +122,7 @@ impl TopTable {
         }
     }
 
-    fn table(&self, total: Cost, lines: &[Line<'_>], unit: WeightUnit, text: &mut String) {
+    fn table(&self, total: Cost, lines: &[TopLine<'_>], unit: WeightUnit, text: &mut String) {
         let stacks = matches!(self.by, GroupBy::Function | GroupBy::Module | GroupBy::Line);
         let width = |of: fn(&TableRow) -> u64| {
             let widths = lines.iter().map(|it| labels::cost(unit, of(it.row)).chars().count());
@@ -130,15 +130,16 @@ impl TopTable {
         };
         let (own, inclusive) = (width(|row| row.own.weight), width(|row| row.inclusive.weight));
         let used = 9 + own + if stacks { 13 + inclusive } else { 0 } + 2;
-        let place = lines.iter().map(|it| it.names.place.chars().count()).max().unwrap_or(0);
-        let both = self.look.left(used);
+        let origin_width =
+            lines.iter().map(|it| it.names.origin.chars().count()).max().unwrap_or(0);
+        let both = self.look.remaining(used);
         // The location is shown if the width permits, in at most a third of it.
-        let place = match both {
+        let origin_width = match both {
             Some(..NARROW) => 0,
-            Some(both) => place.min(both / 3),
-            None => place,
+            Some(both) => origin_width.min(both / 3),
+            None => origin_width,
         };
-        let room = both.map(|both| if place > 0 { both - place - 2 } else { both });
+        let room = both.map(|both| if origin_width > 0 { both - origin_width - 2 } else { both });
         let longest = lines.iter().map(|it| it.names.name.chars().count()).max().unwrap_or(0);
         // Without truncation, the longest names must not move all modules far to the right.
         let name_width = longest.min(room.unwrap_or(WIDE)).max(8);
@@ -148,11 +149,11 @@ impl TopTable {
             head.push_str(&format!("  {:>9}  {unit_name:>inclusive$}", "inclusive"));
         }
         let [name, where_it_is] = self.headings();
-        let where_it_is = if place > 0 { where_it_is } else { "" };
+        let where_it_is = if origin_width > 0 { where_it_is } else { "" };
         head.push_str(&format!("  {name:<name_width$}  {where_it_is}"));
         text.push_str(&format!("{heading}{}{heading:#}\n", head.trim_end()));
         let total = total.weight;
-        for Line { row, names } in lines {
+        for TopLine { row, names } in lines {
             let style = self.look.share(row.own.weight, total);
             let of = |weight| share(weight, total);
             text.push_str(&format!("{style}{:>7}{style:#}", of(row.own.weight)));
@@ -165,13 +166,13 @@ impl TopTable {
                     labels::cost(unit, row.inclusive.weight)
                 ));
             }
-            let name = labels::cut(&names.name, room);
-            if names.place.is_empty() || place == 0 {
+            let name = labels::truncate(&names.name, room);
+            if names.origin.is_empty() || origin_width == 0 {
                 text.push_str(&format!("  {name}\n"));
             } else {
                 let faint = self.look.faint();
-                let place = labels::cut(&names.place, room.map(|_| place));
-                text.push_str(&format!("  {name:<name_width$}  {faint}{place}{faint:#}\n"));
+                let origin = labels::truncate(&names.origin, room.map(|_| origin_width));
+                text.push_str(&format!("  {name:<name_width$}  {faint}{origin}{faint:#}\n"));
             }
         }
     }
@@ -191,14 +192,14 @@ impl TopTable {
     }
 }
 
-fn names(table: &TopRows<'_>, key: RowKey) -> Names {
+fn names(table: &TopRows<'_>, key: RowKey) -> RowNames {
     let &TopRows { profile, selection, marks, pools, .. } = table;
-    let alone = |name: String| Names { name, place: String::new() };
+    let alone = |name: String| RowNames { name, origin: String::new() };
     match key {
         RowKey::Function(id) => {
             let it = selection.function(id);
-            let place = labels::module(profile, it.module);
-            Names { name: labels::marked(profile, &it, marks), place }
+            let origin = labels::module(profile, it.module);
+            RowNames { name: labels::marked(profile, &it, marks), origin }
         }
         RowKey::Line(FunctionLine { function, file, line }) => {
             let it = selection.function(function);
@@ -206,22 +207,22 @@ fn names(table: &TopRows<'_>, key: RowKey) -> Names {
             let function = labels::function(profile, &it);
             let module = labels::module(profile, it.module);
             match file.filter(|_| line > 0) {
-                Some(file) => Names { name: format!("{file}:{line}"), place: function },
-                None => Names { name: format!("[no line] {module}"), place: function },
+                Some(file) => RowNames { name: format!("{file}:{line}"), origin: function },
+                None => RowNames { name: format!("[no line] {module}"), origin: function },
             }
         }
         RowKey::Module(Some(path)) => alone(labels::text(profile.strings.get(path))),
         RowKey::Module(None) => alone("[no module]".to_owned()),
         RowKey::Thread(thread) => {
             let row = profile.threads.get(thread);
-            let place = match row.map_or(1, |row| pools.threads(row)) {
+            let origin = match row.map_or(1, |row| pools.threads(row)) {
                 1 => row.map_or(-1, |row| row.tid.0).to_string(),
                 threads => format!("{threads} threads"),
             };
-            Names { name: comm(profile, Some(thread)), place }
+            RowNames { name: comm(profile, Some(thread)), origin }
         }
         RowKey::Process(ProcessKey { pid, name }) => {
-            Names { name: labels::text(profile.strings.get(name)), place: pid.to_string() }
+            RowNames { name: labels::text(profile.strings.get(name)), origin: pid.to_string() }
         }
         RowKey::Comm(name) => alone(labels::text(profile.strings.get(name))),
         RowKey::Cgroup(Some(path)) => alone(labels::text(profile.strings.get(path))),

@@ -70,7 +70,7 @@ impl Printer for TreeTable {
         }
         let limit = if self.limit == 0 { usize::MAX } else { self.limit };
         let lines = lines(&rows);
-        let columns = Columns { profile, selection: &selection, unit, width };
+        let columns = TreeContext { profile, selection: &selection, unit, width };
         for line in lines.iter().take(limit) {
             self.line(&columns, line, &mut text);
         }
@@ -82,13 +82,13 @@ impl Printer for TreeTable {
 }
 
 /// A node with the text before its name.
-struct Line<'r> {
+struct TreeLine<'r> {
     node: &'r TreeRow,
     indent: String,
 }
 
 /// Data that all lines share.
-struct Columns<'s> {
+struct TreeContext<'s> {
     profile: &'s Profile,
     selection: &'s Selection<'s>,
     unit: WeightUnit,
@@ -97,7 +97,7 @@ struct Columns<'s> {
 }
 
 /// Returns all nodes in the order of lines, with siblings sorted by decreasing cost.
-fn lines(rows: &[TreeRow]) -> Vec<Line<'_>> {
+fn lines(rows: &[TreeRow]) -> Vec<TreeLine<'_>> {
     let mut roots = Vec::new();
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); rows.len()];
     for (at, row) in rows.iter().enumerate() {
@@ -118,8 +118,8 @@ fn lines(rows: &[TreeRow]) -> Vec<Line<'_>> {
         match children.get(at).map_or(&[][..], Vec::as_slice) {
             [only] => pending.push((*only, format!("{below}└ "), below.clone())),
             children => {
-                for (place, &child) in children.iter().enumerate().rev() {
-                    let (mark, bar) = if place + 1 == children.len() {
+                for (position, &child) in children.iter().enumerate().rev() {
+                    let (mark, bar) = if position + 1 == children.len() {
                         ("└─ ", "   ")
                     } else {
                         ("├─ ", "│  ")
@@ -128,14 +128,14 @@ fn lines(rows: &[TreeRow]) -> Vec<Line<'_>> {
                 }
             }
         }
-        lines.extend(rows.get(at).map(|node| Line { node, indent }));
+        lines.extend(rows.get(at).map(|node| TreeLine { node, indent }));
     }
     lines
 }
 
 impl TreeTable {
-    fn line(&self, columns: &Columns<'_>, line: &Line<'_>, text: &mut String) {
-        let &Columns { profile, selection, unit, width } = columns;
+    fn line(&self, columns: &TreeContext<'_>, line: &TreeLine<'_>, text: &mut String) {
+        let &TreeContext { profile, selection, unit, width } = columns;
         let node = line.node;
         let total = selection.total().weight;
         let inclusive = share(node.inclusive.weight, total);
@@ -162,8 +162,8 @@ impl TreeTable {
                 (labels::marked(profile, &it, selection.marks()), module)
             }
         };
-        let room = self.look.left(used);
-        let name = labels::cut(&name, room);
+        let room = self.look.remaining(used);
+        let name = labels::truncate(&name, room);
         let faint = self.look.faint();
         text.push_str(&format!("{faint}{}{faint:#}{name}", line.indent));
         // The module is shown only if it fits.

@@ -70,7 +70,7 @@ impl<'a> GzipSink<'a> {
     }
 
     /// Appends `"name":[word,word,…]` with `length` copies of `word`.
-    pub(super) fn same(&mut self, name: &str, length: usize, word: &[u8]) -> io::Result<()> {
+    pub(super) fn repeated(&mut self, name: &str, length: usize, word: &[u8]) -> io::Result<()> {
         self.column(name, 0..length, |text, _| text.extend_from_slice(word))
     }
 

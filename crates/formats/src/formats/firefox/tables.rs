@@ -130,7 +130,7 @@ impl<'a> SharedTables<'a> {
                     column: if is_own { column } else { 0 },
                     depth: depth as u32,
                     category: self.category(location, row),
-                    guessed: row.found_by.is_unproven() && !row.found_by.is_gap(),
+                    guessed: row.found_by.is_unverified() && !row.found_by.is_gap(),
                     gap: row.found_by.is_gap(),
                 });
             }
@@ -224,13 +224,13 @@ impl<'a> SharedTables<'a> {
         sink.raw(b",");
         sink.options("name", made.into_iter().map(Some))?;
         sink.raw(b",");
-        sink.same("host", n_modules, b"null")?;
+        sink.repeated("host", n_modules, b"null")?;
         sink.raw(b",");
-        sink.same("type", n_modules, b"1")?;
+        sink.repeated("type", n_modules, b"1")?;
         sink.raw(format!(",\"length\":{n_modules}}},\n\"nativeSymbols\":{{").as_bytes());
         symbols.0.write(sink)?;
         sink.raw(b"},\n\"sources\":{");
-        sink.same("id", self.sources.len(), b"null")?;
+        sink.repeated("id", self.sources.len(), b"null")?;
         sink.raw(b",");
         sink.column("filename", self.sources.iter(), |text, id| push_number(text, id.as_u32()))?;
         sink.raw(format!(",\"length\":{}}},\n", self.sources.len()).as_bytes());
@@ -288,7 +288,7 @@ impl<'a> SharedTables<'a> {
         let symbol = |frame: &FrameEntry| symbols.get(frame.location).copied().flatten();
         sink.options("nativeSymbol", rows().map(|row| row.and_then(symbol)))?;
         sink.raw(b",");
-        sink.same("innerWindowID", n, b"0")?;
+        sink.repeated("innerWindowID", n, b"0")?;
         sink.raw(b",");
         let known = |number: u32| (number > 0).then_some(number);
         sink.options("line", rows().map(|row| known(row?.line)))?;
@@ -323,7 +323,7 @@ impl<'a> SharedTables<'a> {
         sink.column("name", numbers.iter(), |text, number| push_number(text, *number))?;
         for (name, word) in [("isJS", b"false"), ("relevantForJS", b"false")] {
             sink.raw(b",");
-            sink.same(name, n, word)?;
+            sink.repeated(name, n, word)?;
         }
         sink.raw(b",");
         let modules = self.module_of.iter().copied().chain([None]);
@@ -338,7 +338,7 @@ impl<'a> SharedTables<'a> {
         let line = |row: &Function| (row.line > 0).then_some(row.line);
         sink.options("lineNumber", rows().map(|row| row.and_then(line)))?;
         sink.raw(b",");
-        sink.same("columnNumber", n, b"null")?;
+        sink.repeated("columnNumber", n, b"null")?;
         sink.raw(format!(",\"length\":{n}").as_bytes());
         Ok(())
     }
@@ -358,7 +358,7 @@ impl NativeSymbols {
         sink.raw(b",");
         sink.column("name", self.rows.iter(), |text, row| push_number(text, row.2.as_u32()))?;
         sink.raw(b",");
-        sink.same("functionSize", self.rows.len(), b"null")?;
+        sink.repeated("functionSize", self.rows.len(), b"null")?;
         sink.raw(format!(",\"length\":{}", self.rows.len()).as_bytes());
         Ok(())
     }

@@ -214,7 +214,7 @@ impl ThreadTrack {
         })?;
         for (name, word) in [("endTime", &b"null"[..]), ("phase", b"0"), ("category", b"0")] {
             sink.raw(b",");
-            sink.same(name, markers.len(), word)?;
+            sink.repeated(name, markers.len(), word)?;
         }
         sink.raw(format!(",\"length\":{}}}", markers.len()).as_bytes());
         Ok(())

@@ -1,7 +1,7 @@
 //! Start of the stream: features of the recording, attributes of its events, and tracepoints.
 
 use super::details::Details;
-use super::message::{Kind, Stream};
+use super::message::{MessageKind, Stream};
 use super::tables::Definitions;
 use profile::{Profile, StringId};
 
@@ -9,7 +9,7 @@ use profile::{Profile, StringId};
 pub(super) fn features<W>(stream: &mut Stream<W>, profile: &Profile, details: &Details) {
     let recording = &profile.recording;
     let text = |id: Option<StringId>| id.map_or(&[][..], |id| profile.strings.get(id));
-    stream.begin(Kind::Features);
+    stream.begin(MessageKind::Features);
     for id in [recording.hostname, recording.os_release, recording.perf_version, recording.arch] {
         stream.bytes(text(id));
     }
@@ -59,7 +59,7 @@ pub(super) fn attributes<W>(tables: &mut Definitions<W>, profile: &Profile, firs
     for (id, event) in (0_i32..).zip(&profile.events).skip(first) {
         let name = tables.string(profile, event.name);
         let stream = &mut tables.stream;
-        stream.begin(Kind::Attributes);
+        stream.begin(MessageKind::Attributes);
         stream.i32(id);
         stream.u32(event.kind);
         stream.u64(event.config);
@@ -80,7 +80,7 @@ pub(super) fn tracepoints<W>(
     for row in details.tracepoints.iter().skip(first) {
         let (system, name) = (tables.string(profile, row.system), tables.string(profile, row.name));
         let stream = &mut tables.stream;
-        stream.begin(Kind::TracepointFormat);
+        stream.begin(MessageKind::TracepointFormat);
         stream.i32(row.id as i32);
         stream.i32(system);
         stream.i32(name);

@@ -12,7 +12,7 @@ const FLUSH_SIZE: usize = 1 << 16;
 
 /// Kinds of messages.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Kind {
+pub(super) enum MessageKind {
     ThreadStart = 0,
     ThreadEnd = 1,
     Command = 2,
@@ -64,7 +64,7 @@ impl<W> Stream<W> {
     }
 
     /// Starts a message.
-    pub(super) fn begin(&mut self, kind: Kind) {
+    pub(super) fn begin(&mut self, kind: MessageKind) {
         self.bytes.extend_from_slice(&[0; 4]);
         self.open = self.bytes.len();
         self.bytes.push(kind as u8);

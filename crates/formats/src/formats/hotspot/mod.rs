@@ -25,7 +25,7 @@ pub use details::{
     Details, ErrorKind, ErrorRow, FieldValue, GroupRow, MemoryNodeRow, SampleExtra, TaskChange,
     TaskEvent, TracepointRow,
 };
-use message::{Kind, Stream};
+use message::{MessageKind, Stream};
 use profile::query::{BiasCache, StackWalker};
 use profile::{FoundBy, Profile, SampleRow};
 use tables::Definitions;
@@ -144,7 +144,7 @@ impl<W: io::Write> HotspotStream<W> {
     pub fn progress(&mut self, part: f64) -> io::Result<()> {
         self.progress = part.clamp(self.progress, 1.0);
         let stream = &mut self.tables.stream;
-        stream.begin(Kind::Progress);
+        stream.begin(MessageKind::Progress);
         stream.u64(self.progress.to_bits());
         stream.end();
         stream.flush_all()
@@ -157,7 +157,7 @@ impl<W: io::Write> HotspotStream<W> {
     pub fn download(&mut self, module: &[u8], url: &[u8], done: u64, total: u64) -> io::Result<()> {
         let (module, url) = (self.tables.define(module), self.tables.define(url));
         let stream = &mut self.tables.stream;
-        stream.begin(Kind::Download);
+        stream.begin(MessageKind::Download);
         stream.i32(module);
         stream.i32(url);
         stream.u64(done);
@@ -227,7 +227,7 @@ impl<W: io::Write> HotspotStream<W> {
         walker.walk(sample, biases, |frame, addr| {
             let Some(row) = profile.frames.get(frame) else { return };
             // Every frame outside an unproven frame depends on it.
-            if guessed > 0 || row.found_by.is_unproven() {
+            if guessed > 0 || row.found_by.is_unverified() {
                 guessed += 1;
             }
             // Recorded callchains are passed on unchanged, with return addresses.
@@ -242,7 +242,11 @@ impl<W: io::Write> HotspotStream<W> {
                 .collect::<Vec<_>>()
         });
         let stream = &mut self.tables.stream;
-        stream.begin(if fields.is_some() { Kind::TracepointSample } else { Kind::Sample });
+        stream.begin(if fields.is_some() {
+            MessageKind::TracepointSample
+        } else {
+            MessageKind::Sample
+        });
         TaskRecord::of_sample(pid, tid, sample).write(stream);
         stream.u32(locations.len() as u32);
         locations.iter().for_each(|&id| stream.i32(id));
@@ -298,7 +302,7 @@ impl<W: io::Write> HotspotStream<W> {
         };
         let Some(thread) = profile.threads.get(last.thread) else { return };
         let stream = &mut self.tables.stream;
-        stream.begin(Kind::Lost);
+        stream.begin(MessageKind::Lost);
         TaskRecord::of_sample(thread.pid, thread.tid, last).write(stream);
         stream.end();
     }
@@ -307,7 +311,7 @@ impl<W: io::Write> HotspotStream<W> {
     fn errors(&mut self, details: &Details) {
         for error in details.errors.get(self.n_errors..).unwrap_or_default() {
             let stream = &mut self.tables.stream;
-            stream.begin(Kind::Error);
+            stream.begin(MessageKind::Error);
             stream.i32(error.kind as i32);
             stream.text(&error.message);
             stream.end();

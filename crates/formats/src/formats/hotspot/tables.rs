@@ -2,8 +2,8 @@
 
 use hashbrown::HashMap;
 
-use super::message::{Kind, Stream};
-use crate::render::cut::in_table;
+use super::message::{MessageKind, Stream};
+use crate::render::truncation::in_table;
 use profile::query::functions;
 use profile::{InlineRow, LocationId, LocationRow, ModuleKind, ModuleRow, Profile, StringId};
 
@@ -102,7 +102,7 @@ impl<W> Definitions<W> {
         let pid = if kernel { KERNEL } else { 0 };
         let id = self.location(profile, addr, row, pid, parent);
         let stream = &mut self.stream;
-        stream.begin(Kind::Symbol);
+        stream.begin(MessageKind::Symbol);
         stream.i32(id);
         stream.i32(name);
         stream.i32(binary);
@@ -124,7 +124,7 @@ impl<W> Definitions<W> {
         let id = self.n_locations;
         self.n_locations += 1;
         let stream = &mut self.stream;
-        stream.begin(Kind::Location);
+        stream.begin(MessageKind::Location);
         stream.i32(id);
         stream.u64(address);
         stream.i32(file);
@@ -178,7 +178,7 @@ impl<W> Definitions<W> {
     pub(super) fn define(&mut self, text: &[u8]) -> i32 {
         let number = self.n_strings;
         self.n_strings += 1;
-        self.stream.begin(Kind::String);
+        self.stream.begin(MessageKind::String);
         self.stream.i32(number);
         self.stream.bytes(&in_table(text));
         self.stream.end();

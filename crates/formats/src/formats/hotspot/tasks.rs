@@ -4,7 +4,7 @@ use address::{Pid, Tid};
 use hashbrown::HashMap;
 
 use super::details::{TaskChange, TaskEvent};
-use super::message::{Kind, Stream};
+use super::message::{MessageKind, Stream};
 use super::tables::Definitions;
 use profile::{Profile, SampleRow, StringId, ThreadRow};
 
@@ -48,10 +48,10 @@ impl ThreadNames {
             return;
         }
         let kind = match it.what {
-            TaskChange::Started(_) => Kind::ThreadStart,
-            TaskChange::Ended => Kind::ThreadEnd,
-            TaskChange::Lost(_) => Kind::Lost,
-            TaskChange::Switched(_) | TaskChange::Named(_) => Kind::ContextSwitch,
+            TaskChange::Started(_) => MessageKind::ThreadStart,
+            TaskChange::Ended => MessageKind::ThreadEnd,
+            TaskChange::Lost(_) => MessageKind::Lost,
+            TaskChange::Switched(_) | TaskChange::Named(_) => MessageKind::ContextSwitch,
         };
         let stream = &mut tables.stream;
         stream.begin(kind);
@@ -98,7 +98,7 @@ impl ThreadNames {
     ) {
         self.0.insert((record.pid, record.tid), name);
         let name = tables.string(profile, name);
-        tables.stream.begin(Kind::Command);
+        tables.stream.begin(MessageKind::Command);
         record.write(&mut tables.stream);
         tables.stream.i32(name);
         tables.stream.end();

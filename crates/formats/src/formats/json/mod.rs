@@ -1,7 +1,7 @@
 //! The default format: the tables of a profile in columns, as one JSON document.
 //! `docs/OUTPUT.md` describes the fields; `docs/stacks.schema.json` is the JSON Schema.
 
-mod needs;
+mod stack_needs;
 mod tables;
 mod writer;
 
@@ -54,7 +54,7 @@ impl Printer for Json {
             json.key("generator").string(concat!("unwind-perf ", env!("CARGO_PKG_VERSION")));
         });
         recording(json.text.line().key("recording"), &profile.recording, &profile.strings);
-        words(json.text.line().key("words"));
+        keywords(json.text.line().key("words"));
         json.text.line().key("strings");
         json.elements(profile.strings.len(), |out, index| {
             string(out, profile.strings.get(StringId::from_index(index)));
@@ -111,11 +111,12 @@ fn recording(json: &mut JsonWriter, recording: &RecordingInfo, strings: &Strings
 }
 
 /// Appends the lists of keywords that columns index into.
-fn words(json: &mut JsonWriter) {
+fn keywords(json: &mut JsonWriter) {
     json.object(|json| {
-        json.key("end").array(EndReason::ALL, |json, word| json.string(word.as_str()));
-        json.key("found_by").array(FoundBy::ALL, |json, word| json.string(word.as_str()));
-        json.key("module_kind").array(ModuleKind::ALL, |json, word| json.string(word.as_str()));
+        json.key("end").array(EndReason::ALL, |json, keyword| json.string(keyword.as_str()));
+        json.key("found_by").array(FoundBy::ALL, |json, keyword| json.string(keyword.as_str()));
+        json.key("module_kind")
+            .array(ModuleKind::ALL, |json, keyword| json.string(keyword.as_str()));
     });
 }
 
@@ -143,7 +144,7 @@ fn summary(json: &mut JsonWriter, profile: &Profile, found: &FoundCounts) {
         });
         json.key("end").array(profile.end_counts(), JsonWriter::number);
         json.key("found_by").array(found.frames, JsonWriter::number);
-        needs::add(json, profile);
+        stack_needs::add(json, profile);
         json.key("losses").array(&summary.losses, loss);
         json.key("findings").array(&summary.findings, |json, finding| {
             json.object(|json| {
@@ -155,7 +156,7 @@ fn summary(json: &mut JsonWriter, profile: &Profile, found: &FoundCounts) {
         });
         // Present only if off-CPU times were requested.
         if profile.off_cpu.is_some() {
-            json.key("unswitched").array(&summary.unswitched, |json, row| {
+            json.key("unswitched").array(&summary.threads_without_switch, |json, row| {
                 json.object(|json| {
                     json.key("thread").number(row.thread.as_u32());
                     json.key("state").string(row.state.as_str());

@@ -1,7 +1,7 @@
 //! The dictionary: tables of rows that profiles reference by index. The first row of each is the zero value, encoded as
 //! zero bytes. Rows are distinct, and every other row is referenced.
 
-use crate::render::cut::in_table;
+use crate::render::truncation::in_table;
 use profile::Strings;
 
 use crate::render::protobuf::ProtoMessage;
@@ -19,11 +19,11 @@ mod field {
 
 /// A table of distinct encoded rows, starting with the zero value.
 #[derive(Debug)]
-pub(super) struct Rows {
+pub(super) struct EncodedTable {
     rows: Strings,
 }
 
-impl Default for Rows {
+impl Default for EncodedTable {
     fn default() -> Self {
         let mut rows = Strings::default();
         rows.intern(b"");
@@ -31,7 +31,7 @@ impl Default for Rows {
     }
 }
 
-impl Rows {
+impl EncodedTable {
     /// Returns the index of a row.
     pub(super) fn index(&mut self, row: &[u8]) -> u64 {
         self.rows.intern(row).as_u32().into()
@@ -41,12 +41,12 @@ impl Rows {
 /// All tables. The table of links contains only the zero value: samples belong to no span.
 #[derive(Debug, Default)]
 pub(super) struct Dictionary {
-    strings: Rows,
-    attributes: Rows,
-    pub(super) mappings: Rows,
-    pub(super) locations: Rows,
-    pub(super) functions: Rows,
-    pub(super) stacks: Rows,
+    strings: EncodedTable,
+    attributes: EncodedTable,
+    pub(super) mappings: EncodedTable,
+    pub(super) locations: EncodedTable,
+    pub(super) functions: EncodedTable,
+    pub(super) stacks: EncodedTable,
 }
 
 impl Dictionary {
@@ -56,7 +56,7 @@ impl Dictionary {
     }
 
     /// Returns the index of an attribute.
-    pub(super) fn attribute(&mut self, key: &str, value: Value<'_>) -> u64 {
+    pub(super) fn attribute(&mut self, key: &str, value: AttributeValue<'_>) -> u64 {
         let mut row = ProtoMessage::default();
         row.number(1, self.string(key.as_bytes()));
         row.message(2, &value.encoded());
@@ -70,7 +70,7 @@ impl Dictionary {
             (field::MAPPING, &self.mappings),
             (field::LOCATION, &self.locations),
             (field::FUNCTION, &self.functions),
-            (field::LINK, &Rows::default()),
+            (field::LINK, &EncodedTable::default()),
             (field::STRING, &self.strings),
             (field::ATTRIBUTE, &self.attributes),
             (field::STACK, &self.stacks),
@@ -85,12 +85,12 @@ impl Dictionary {
 
 /// The value of an attribute.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Value<'a> {
+pub(super) enum AttributeValue<'a> {
     Text(&'a [u8]),
     Number(i64),
 }
 
-impl Value<'_> {
+impl AttributeValue<'_> {
     /// Returns the `AnyValue`. Strings are written inline, because not all receivers look them up in the dictionary.
     pub(super) fn encoded(self) -> ProtoMessage {
         let mut message = ProtoMessage::default();

@@ -7,7 +7,7 @@
 //! Source: <https://github.com/open-telemetry/opentelemetry-proto/tree/v1.11.0/opentelemetry/proto/profiles/v1development>.
 
 mod dictionary;
-mod places;
+mod locations;
 mod resource;
 mod samples;
 
@@ -22,8 +22,8 @@ use crate::facts::{BYTES, FormatFacts};
 use crate::printer::Printer;
 use crate::render::protobuf::ProtoMessage;
 use dictionary::Dictionary;
-use places::Places;
-use samples::Samples;
+use locations::LocationEncoder;
+use samples::ProfileSamples;
 
 /// Name of the scope of all profiles.
 const SCOPE: &str = "unwind-perf";
@@ -48,8 +48,8 @@ impl Otlp {
 impl Printer for Otlp {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
         let mut dictionary = Dictionary::default();
-        let mut places = Places::new(profile, self.inlines);
-        let samples = Samples::new(profile);
+        let mut locations = LocationEncoder::new(profile, self.inlines);
+        let samples = ProfileSamples::new(profile);
         let programs = Programs::new(profile);
         let mut top = ProtoMessage::default();
         for (process, events) in processes(profile) {
@@ -60,7 +60,7 @@ impl Printer for Otlp {
             name.string(2, env!("CARGO_PKG_VERSION").as_bytes());
             scope.message(1, &name);
             for (event, ids) in &events {
-                let message = samples.profile(*event, ids, &mut places, &mut dictionary);
+                let message = samples.profile(*event, ids, &mut locations, &mut dictionary);
                 scope.message(2, &message.identified(&resource));
             }
             let mut of_process = ProtoMessage::default();
@@ -77,12 +77,12 @@ impl Printer for Otlp {
 }
 
 /// The samples of a process, by event.
-type OfEvents = Vec<(EventId, Vec<SampleId>)>;
+type EventSamples = Vec<(EventId, Vec<SampleId>)>;
 
 /// Returns the processes in the order of their first samples, with their samples. A process has one name.
-fn processes(profile: &Profile) -> Vec<(ProcessKey, OfEvents)> {
+fn processes(profile: &Profile) -> Vec<(ProcessKey, EventSamples)> {
     let mut index: HashMap<ProcessKey, usize> = HashMap::new();
-    let mut processes: Vec<(ProcessKey, OfEvents)> = Vec::new();
+    let mut processes: Vec<(ProcessKey, EventSamples)> = Vec::new();
     // Key for samples without a thread, which only an inconsistent profile has.
     let nobody = ProcessKey { pid: Pid(-1), name: StringId::new(u32::MAX) };
     for (id, sample) in profile.samples.entries() {

@@ -10,8 +10,8 @@ use profile::{
     EndReason, EventId, Profile, SampleId, SampleRow, StackId, Strings, Table, ThreadId, WallClock,
 };
 
-use super::dictionary::{Dictionary, Value};
-use super::places::Places;
+use super::dictionary::{AttributeValue, Dictionary};
+use super::locations::LocationEncoder;
 use crate::render::protobuf::ProtoMessage;
 
 /// Fields of `Profile`.
@@ -28,9 +28,9 @@ mod field {
 
 /// Data shared by all profiles of a recording.
 #[derive(Debug)]
-pub(super) struct Samples<'a> {
+pub(super) struct ProfileSamples<'a> {
     profile: &'a Profile,
-    shapes: Table<EventId, Shape>,
+    shapes: Table<EventId, ValueShape>,
     clock: Option<WallClock>,
     /// Times of the first and the last sample, in nanoseconds since 1970.
     /// If the time of day is unknown, the first one is 0.
@@ -39,7 +39,7 @@ pub(super) struct Samples<'a> {
 
 /// Shape of a sample's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum ValueShape {
     /// A list of times; each counts one sample and represents `period` nanoseconds of CPU time.
     Times { period: u64 },
     /// The number of samples.
@@ -59,7 +59,7 @@ struct SampleKey {
 
 /// Samples with the same identity: encoded fields before the values, the values, and the times.
 #[derive(Debug, Default)]
-struct Group {
+struct GroupedSamples {
     identity: ProtoMessage,
     count: u64,
     sum: u64,
@@ -67,22 +67,26 @@ struct Group {
 }
 
 /// Returns the shape of each event's samples. It is the same in all processes.
-fn shapes(profile: &Profile, has_clock: bool) -> Table<EventId, Shape> {
+fn shapes(profile: &Profile, has_clock: bool) -> Table<EventId, ValueShape> {
     let units = period_units(profile);
     let of_unit = |(event, unit): (EventId, &Option<&'static str>)| match *unit {
-        None => Shape::Count,
+        None => ValueShape::Count,
         Some("nanoseconds") if has_clock && profile.off_cpu != Some(event) => {
             let mut samples = profile.samples.iter().filter(|sample| sample.event == event);
             let period = samples.clone().next().and_then(|sample| sample.period()).unwrap_or(0);
-            let alike = samples.all(|it| it.time().is_some() && it.period() == Some(period));
-            if alike { Shape::Times { period } } else { Shape::Sum { unit: "nanoseconds" } }
+            let are_equal = samples.all(|it| it.time().is_some() && it.period() == Some(period));
+            if are_equal {
+                ValueShape::Times { period }
+            } else {
+                ValueShape::Sum { unit: "nanoseconds" }
+            }
         }
-        Some(unit) => Shape::Sum { unit },
+        Some(unit) => ValueShape::Sum { unit },
     };
     units.entries().map(of_unit).collect()
 }
 
-impl<'a> Samples<'a> {
+impl<'a> ProfileSamples<'a> {
     pub(super) fn new(profile: &'a Profile) -> Self {
         let clock = profile.recording.wall_clock;
         let times = || profile.samples.iter().filter_map(|sample| sample.time());
@@ -100,19 +104,19 @@ impl<'a> Samples<'a> {
         &self,
         event: EventId,
         ids: &[SampleId],
-        places: &mut Places<'_>,
+        locations: &mut LocationEncoder<'_>,
         to: &mut Dictionary,
     ) -> ProfileMessage {
         let rows = || ids.iter().filter_map(|&id| self.profile.samples.get(id));
-        let shape = self.shapes.get(event).copied().unwrap_or(Shape::Count);
+        let shape = self.shapes.get(event).copied().unwrap_or(ValueShape::Count);
         let mut message = ProtoMessage::default();
         self.head(event, shape, to, &mut message);
-        for group in self.groups(rows(), places, to) {
+        for group in self.groups(rows(), locations, to) {
             let mut sample = group.identity;
             match shape {
-                Shape::Times { .. } => sample.packed_fixed64(5, &group.times),
-                Shape::Count => sample.packed(4, [group.count].into_iter()),
-                Shape::Sum { .. } => {
+                ValueShape::Times { .. } => sample.packed_fixed64(5, &group.times),
+                ValueShape::Count => sample.packed(4, [group.count].into_iter()),
+                ValueShape::Sum { .. } => {
                     sample.packed(4, [group.sum.min(i64::MAX as u64)].into_iter());
                 }
             }
@@ -122,14 +126,20 @@ impl<'a> Samples<'a> {
     }
 
     /// Writes the fields before the samples.
-    fn head(&self, event: EventId, shape: Shape, to: &mut Dictionary, message: &mut ProtoMessage) {
+    fn head(
+        &self,
+        event: EventId,
+        shape: ValueShape,
+        to: &mut Dictionary,
+        message: &mut ProtoMessage,
+    ) {
         let name = event_name(self.profile, event);
         let (counted, period_type, period) = match shape {
-            Shape::Times { period } => {
+            ValueShape::Times { period } => {
                 ((b"samples".as_slice(), "count"), (b"cpu".as_slice(), "nanoseconds"), period)
             }
-            Shape::Count => ((b"samples".as_slice(), "count"), (name, "count"), 0),
-            Shape::Sum { unit } => ((name, unit), (name, unit), 0),
+            ValueShape::Count => ((b"samples".as_slice(), "count"), (name, "count"), 0),
+            ValueShape::Sum { unit } => ((name, unit), (name, unit), 0),
         };
         let fixed = self.profile.events.get(event).filter(|event| !event.frequency);
         let period = if period == 0 { fixed.map_or(0, |event| event.rate) } else { period };
@@ -146,9 +156,9 @@ impl<'a> Samples<'a> {
             message.number(field::DURATION_NANO, (end - start).saturating_add(1));
         }
         message.number(field::PERIOD, period.min(i64::MAX as u64));
-        let mut attributes = vec![to.attribute("unwind_perf.event", Value::Text(name))];
+        let mut attributes = vec![to.attribute("unwind_perf.event", AttributeValue::Text(name))];
         if self.clock.is_some_and(|clock| clock.guessed) {
-            attributes.push(to.attribute("unwind_perf.time", Value::Text(b"guessed")));
+            attributes.push(to.attribute("unwind_perf.time", AttributeValue::Text(b"guessed")));
         }
         message.packed(field::ATTRIBUTE_INDICES, attributes.into_iter());
     }
@@ -157,20 +167,20 @@ impl<'a> Samples<'a> {
     fn groups<'r>(
         &self,
         rows: impl Iterator<Item = &'r SampleRow>,
-        places: &mut Places<'_>,
+        locations: &mut LocationEncoder<'_>,
         to: &mut Dictionary,
-    ) -> Vec<Group> {
+    ) -> Vec<GroupedSamples> {
         let mut known: HashMap<SampleKey, usize> = HashMap::new();
         let mut identities = Strings::default();
-        let mut groups: Vec<Group> = Vec::new();
+        let mut groups: Vec<GroupedSamples> = Vec::new();
         for row in rows {
             let &SampleRow { stack, thread, end, .. } = row;
             let key = SampleKey { stack, thread, cpu: row.cpu(), end };
             let at = *known.entry(key).or_insert_with(|| {
-                let identity = self.identity(key, places, to);
+                let identity = self.identity(key, locations, to);
                 let at = identities.intern(identity.bytes()).index();
                 if at == groups.len() {
-                    groups.push(Group { identity, ..Group::default() });
+                    groups.push(GroupedSamples { identity, ..GroupedSamples::default() });
                 }
                 at
             });
@@ -187,24 +197,24 @@ impl<'a> Samples<'a> {
     fn identity(
         &self,
         key: SampleKey,
-        places: &mut Places<'_>,
+        locations: &mut LocationEncoder<'_>,
         to: &mut Dictionary,
     ) -> ProtoMessage {
         let mut attributes = Vec::new();
         if let Some(thread) = self.profile.threads.get(key.thread) {
             let strings = &self.profile.strings;
-            let name = Value::Text(strings.get(thread.comm));
+            let name = AttributeValue::Text(strings.get(thread.comm));
             attributes.push(to.attribute("thread.name", name));
-            attributes.push(to.attribute("thread.id", Value::Number(thread.tid.0.into())));
-            let path = thread.cgroup.map(|path| Value::Text(strings.get(path)));
+            attributes.push(to.attribute("thread.id", AttributeValue::Number(thread.tid.0.into())));
+            let path = thread.cgroup.map(|path| AttributeValue::Text(strings.get(path)));
             attributes.extend(path.map(|path| to.attribute("process.linux.cgroup", path)));
         }
-        let cpu = key.cpu.map(|cpu| Value::Number(cpu.into()));
+        let cpu = key.cpu.map(|cpu| AttributeValue::Number(cpu.into()));
         attributes.extend(cpu.map(|cpu| to.attribute("cpu.logical_number", cpu)));
-        let end = Value::Text(key.end.as_str().as_bytes());
+        let end = AttributeValue::Text(key.end.as_str().as_bytes());
         attributes.push(to.attribute("unwind_perf.end", end));
         let mut identity = ProtoMessage::default();
-        identity.number(1, places.stack(key.stack, to));
+        identity.number(1, locations.stack(key.stack, to));
         identity.packed(2, attributes.into_iter());
         identity
     }

@@ -4,19 +4,21 @@ use std::io;
 
 use profile::{EventId, Profile, Table};
 
-use super::schema::{LEAVES, NODES, PLACES, RowColumn, SAMPLES, SampleColumn, SampleNumber, Width};
+use super::schema::{
+    ADDRESSES, LEAVES, NODES, RowColumn, SAMPLES, SampleColumn, SampleNumber, Width,
+};
 use super::tree::PageTree;
 
 /// Bytes of a column to collect before they are compressed.
 const FLUSH_SIZE: usize = 1 << 16;
 
 /// A column's name, width, and number of rows.
-pub(super) type Shape = (&'static str, Width, usize);
+pub(super) type ColumnShape = (&'static str, Width, usize);
 
 /// Encoding of the sample columns.
 pub(super) struct PageColumns {
     /// All columns, in order.
-    pub(super) shapes: Vec<Shape>,
+    pub(super) shapes: Vec<ColumnShape>,
     /// Time of the first sample, in nanoseconds of the recording's clock.
     pub(super) origin: u64,
     /// Unit of time, in nanoseconds, such that times of the whole recording fit into 32 bits.
@@ -35,7 +37,7 @@ impl PageColumns {
         let (fixed, periods) = fixed_periods(profile);
         let mut shapes = shapes_of(NODES, tree.nodes.len());
         shapes.extend(shapes_of(LEAVES, tree.leaves.len()));
-        shapes.extend(shapes_of(PLACES, tree.places.len()));
+        shapes.extend(shapes_of(ADDRESSES, tree.addresses.len()));
         let n = profile.samples.len();
         let present = SAMPLES.iter().filter(|column| column.is_present(periods));
         shapes.extend(present.map(|column| (column.name, column.width_in(profile), n)));
@@ -51,7 +53,7 @@ impl PageColumns {
     ) -> io::Result<()> {
         write_rows(sink, NODES, tree.nodes.iter())?;
         write_rows(sink, LEAVES, tree.leaves.iter())?;
-        write_rows(sink, PLACES, tree.places.iter())?;
+        write_rows(sink, ADDRESSES, tree.addresses.iter())?;
         for column in SAMPLES.iter().filter(|column| column.is_present(self.periods)) {
             self.write_samples(column, profile, tree, sink)?;
         }
@@ -87,7 +89,7 @@ impl PageColumns {
 }
 
 /// Returns the shapes of the columns of a table with `rows` rows.
-fn shapes_of<R>(columns: &[RowColumn<R>], rows: usize) -> Vec<Shape> {
+fn shapes_of<R>(columns: &[RowColumn<R>], rows: usize) -> Vec<ColumnShape> {
     columns.iter().map(|column| (column.name, column.width, rows)).collect()
 }
 

@@ -245,7 +245,7 @@ fn code(json: &mut JsonWriter, page: &Page, modules: &PageModules<'_>) {
             json.key("text").string(lines.join("\n"));
         });
     });
-    json.key("codeLeftOut").number(page.code.left_out);
+    json.key("codeLeftOut").number(page.code.omitted);
 }
 
 pub(super) fn quality(json: &mut JsonWriter, profile: &Profile, modules: &PageModules<'_>) {

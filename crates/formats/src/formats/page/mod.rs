@@ -53,7 +53,7 @@ pub struct PageCode {
     /// Functions, sorted by decreasing number of samples.
     pub functions: Vec<PageFunctionCode>,
     /// Number of functions with samples that exceeded the limit.
-    pub left_out: u64,
+    pub omitted: u64,
 }
 
 /// Prints the page.

@@ -4,7 +4,7 @@
 use profile::query::Function;
 use profile::{Profile, SampleRow};
 
-use super::tree::{Leaf, NodeId, PageNode, PlaceId};
+use super::tree::{AddressId, Leaf, NodeId, PageNode};
 
 /// Number that means "none" in columns. `data/columns.js` has the same.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -74,12 +74,14 @@ pub(super) const NODES: &[RowColumn<PageNode>] = &[
 /// Columns of leaves.
 pub(super) const LEAVES: &[RowColumn<Leaf>] = &[
     RowColumn::new("leafNode", Width::U32, |row| node_number(row.node)),
-    RowColumn::new("leafPlace", Width::U32, |row| row.place.map_or(NONE, PlaceId::as_u32).into()),
+    RowColumn::new("leafPlace", Width::U32, |row| {
+        row.address.map_or(NONE, AddressId::as_u32).into()
+    }),
     RowColumn::new("leafEnd", Width::U8, |row| row.end as u64),
 ];
 
 /// Columns of code addresses, split into 32-bit halves.
-pub(super) const PLACES: &[RowColumn<u64>] = &[
+pub(super) const ADDRESSES: &[RowColumn<u64>] = &[
     RowColumn::new("placeLow", Width::U32, |address| address & u64::from(NONE)),
     RowColumn::new("placeHigh", Width::U32, |address| address >> 32),
 ];
@@ -164,7 +166,7 @@ pub(super) struct PageFunction<'a> {
 /// Numbers of a function in the head, in order: name, file, module, and the line of the declaration or, if negative,
 /// the start address.
 const FUNCTIONS: [fn(&PageFunction<'_>) -> i64; 4] =
-    [|row| row.name, |row| row.file, |row| row.module, |row| place_number(row.function)];
+    [|row| row.name, |row| row.file, |row| row.module, |row| position_number(row.function)];
 
 /// Index of the file in a function's row.
 pub(super) const FILE_OF_FUNCTION: usize = 1;
@@ -179,7 +181,7 @@ impl PageFunction<'_> {
 }
 
 /// Returns the negative of a function's start, or the line of its declaration; 0 if neither is known.
-fn place_number(function: &Function) -> i64 {
+fn position_number(function: &Function) -> i64 {
     let start = function.start.map(|start| -i64::try_from(start).unwrap_or(0));
     start.unwrap_or_else(|| function.line.into())
 }
@@ -198,7 +200,7 @@ mod tests {
     fn names_are_distinct() {
         let mut names: Vec<&str> = NODES.iter().map(|column| column.name).collect();
         names.extend(LEAVES.iter().map(|column| column.name));
-        names.extend(PLACES.iter().map(|column| column.name));
+        names.extend(ADDRESSES.iter().map(|column| column.name));
         names.extend(SAMPLES.iter().map(|column| column.name));
         let all = names.len();
         names.sort_unstable();

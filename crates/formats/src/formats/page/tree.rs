@@ -20,8 +20,8 @@ row_ids! {
     pub(super) NodeId(u32);
     /// Index of a row of `PageTree::leaves`.
     pub(super) LeafId(u32);
-    /// Index of a row of `PageTree::places`.
-    pub(super) PlaceId(u32);
+    /// Index of a row of `PageTree::addresses`.
+    pub(super) AddressId(u32);
 }
 
 /// First line number that denotes a line of another file; the page has the same number.
@@ -47,7 +47,7 @@ pub(super) struct Leaf {
     /// Node of the innermost function; `None` for a sample without frames.
     pub(super) node: Option<NodeId>,
     /// Sampled address.
-    pub(super) place: Option<PlaceId>,
+    pub(super) address: Option<AddressId>,
     pub(super) end: EndReason,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct PageTree {
     pub(super) strings: Vec<StringId>,
     pub(super) nodes: Table<NodeId, PageNode>,
     /// Sampled addresses, as [`LocationRow::relative`].
-    pub(super) places: Table<PlaceId, u64>,
+    pub(super) addresses: Table<AddressId, u64>,
     pub(super) leaves: Table<LeafId, Leaf>,
     pub(super) of_sample: Table<SampleId, LeafId>,
 }
@@ -78,7 +78,7 @@ impl PageTree {
             elsewhere: Vec::new(),
             strings: Vec::new(),
             nodes: Table::new(),
-            places: Table::new(),
+            addresses: Table::new(),
             leaves: Table::new(),
             of_sample: Table::new(),
         };
@@ -123,8 +123,8 @@ impl PageTree {
                     let function = rank.get(at.function).copied().unwrap_or(at.function);
                     let file = all.rows.get(at.function).and_then(|row| row.file);
                     let line = match other_file(at.file, at.line, file) {
-                        Some(place) => *elsewhere.entry(place).or_insert_with(|| {
-                            self.elsewhere.push(place);
+                        Some(line) => *elsewhere.entry(line).or_insert_with(|| {
+                            self.elsewhere.push(line);
                             ELSEWHERE + (self.elsewhere.len() as u32 - 1)
                         }),
                         None => at.line.min(ELSEWHERE - 1),
@@ -164,15 +164,15 @@ impl PageTree {
             by_parent.iter().skip(start).copied().take_while(move |&id| parent(id) == of)
         };
         let mut sorted: Table<NodeId, PageNode> = Table::new();
-        let mut place: Table<NodeId, Option<NodeId>> =
+        let mut target: Table<NodeId, Option<NodeId>> =
             Table::from_vec(vec![None; self.nodes.len()]);
         let mut todo: Vec<NodeId> = children(None).collect();
         todo.reverse();
         while let Some(id) = todo.pop() {
             let Some(&row) = self.nodes.get(id) else { continue };
-            let parent = row.parent.and_then(|parent| place.get(parent).copied().flatten());
+            let parent = row.parent.and_then(|parent| target.get(parent).copied().flatten());
             let new = sorted.push(PageNode { parent, ..row });
-            if let Some(slot) = place.get_mut(id) {
+            if let Some(slot) = target.get_mut(id) {
                 *slot = Some(new);
             }
             let first = todo.len();
@@ -182,7 +182,7 @@ impl PageTree {
             }
         }
         for node in of_stack.iter_mut() {
-            *node = node.and_then(|id| place.get(id).copied().flatten());
+            *node = node.and_then(|id| target.get(id).copied().flatten());
         }
         self.nodes = sorted;
     }
@@ -191,32 +191,32 @@ impl PageTree {
     fn sort_leaves(&mut self) {
         let mut order: Vec<LeafId> = self.leaves.ids().collect();
         order.sort_by_key(|&id| self.leaves.get(id).map(|leaf| leaf.node));
-        let mut place: Table<LeafId, LeafId> = self.leaves.ids().collect();
+        let mut target: Table<LeafId, LeafId> = self.leaves.ids().collect();
         for (at, &id) in order.iter().enumerate() {
-            if let Some(slot) = place.get_mut(id) {
+            if let Some(slot) = target.get_mut(id) {
                 *slot = LeafId::from_index(at);
             }
         }
         self.leaves = order.iter().filter_map(|&id| self.leaves.get(id)).copied().collect();
         for leaf in self.of_sample.iter_mut() {
-            *leaf = place.get(*leaf).copied().unwrap_or(*leaf);
+            *leaf = target.get(*leaf).copied().unwrap_or(*leaf);
         }
     }
 
     fn fill_leaves(&mut self, profile: &Profile, of_stack: &Innermost) {
         let mut index: HashMap<Leaf, LeafId> = HashMap::new();
-        let mut places: HashMap<LocationId, PlaceId> = HashMap::new();
+        let mut addresses: HashMap<LocationId, AddressId> = HashMap::new();
         self.of_sample.reserve(profile.samples.len());
         for sample in &profile.samples {
             let node = sample.stack.and_then(|stack| of_stack.get(stack)).copied().flatten();
             let stack = sample.stack.and_then(|stack| profile.stacks.get(stack));
             let location =
                 stack.and_then(|row| profile.frames.get(row.frame)).map(|row| row.location);
-            let place = location.map(|id| {
+            let address = location.map(|id| {
                 let address = || profile.locations.get(id).map_or(0, |row| row.relative);
-                *places.entry(id).or_insert_with(|| self.places.push(address()))
+                *addresses.entry(id).or_insert_with(|| self.addresses.push(address()))
             });
-            let leaf = Leaf { node, place, end: sample.end };
+            let leaf = Leaf { node, address, end: sample.end };
             let id = *index.entry(leaf).or_insert_with(|| self.leaves.push(leaf));
             self.of_sample.push(id);
         }
@@ -238,7 +238,7 @@ pub(super) fn frame_flags(profile: &Profile, frame: &FrameRow, location: &Locati
     let nowhere = matches!(module.map(|row| row.kind), Some(ModuleKind::Anonymous) | None);
     let gap = frame.found_by.is_gap();
     let flags = [
-        (frame.found_by.is_unproven() && !frame.found_by.is_joined(), GUESSED),
+        (frame.found_by.is_unverified() && !frame.found_by.is_joined(), GUESSED),
         (frame.kernel, KERNEL),
         (nowhere && !frame.kernel && !gap, ANONYMOUS),
         (gap, GAP),

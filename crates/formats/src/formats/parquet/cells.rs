@@ -11,7 +11,7 @@ use parquet::column::writer::ColumnWriter;
 use parquet::data_type::{BoolType, ByteArrayType, DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 
-use super::names::Values;
+use super::names::ConvertedProfile;
 use super::schema::ParquetColumn;
 use crate::render::row_group::{FrameCell, RowGroup};
 use profile::SampleRow;
@@ -25,7 +25,7 @@ type CellResult = Result<(), ParquetError>;
 pub(super) fn fill(
     column: ParquetColumn,
     group: &RowGroup<'_>,
-    names: &Values<'_>,
+    names: &ConvertedProfile<'_>,
     writer: &mut ColumnWriter<'_>,
 ) -> CellResult {
     match column {
@@ -48,7 +48,7 @@ pub(super) fn fill(
 fn fill_samples(
     column: ParquetColumn,
     samples: &[SampleRow],
-    names: &Values<'_>,
+    names: &ConvertedProfile<'_>,
     writer: &mut ColumnWriter<'_>,
 ) -> CellResult {
     let thread = |sample: &SampleRow| names.profile.threads.get(sample.thread);
@@ -127,7 +127,7 @@ fn each_sample<T: DataType>(
 /// A column of the frames.
 struct FrameColumn<'f, 'a, 'w> {
     group: &'f RowGroup<'a>,
-    names: &'f Values<'a>,
+    names: &'f ConvertedProfile<'a>,
     writer: &'f mut ColumnWriter<'w>,
 }
 

@@ -27,7 +27,7 @@ use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use crate::facts::{BYTES, FormatFacts};
 use crate::printer::Printer;
 use crate::render::row_group::{FrameFunctions, RowGroup, ranges};
-use names::Values;
+use names::ConvertedProfile;
 use profile::query::StackWalker;
 use profile::{Profile, RowId as _, SampleId};
 use schema::ParquetColumn;
@@ -53,7 +53,7 @@ impl Printer for Parquet {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
         let walker = StackWalker::new(profile);
         let functions = FrameFunctions::new(profile, self.inlines);
-        let names = Values::new(profile);
+        let names = ConvertedProfile::new(profile);
         let schema = schema::schema().map_err(refused)?;
         let properties = schema::properties(profile).into();
         // The Parquet writer's errors would hide those of `out`, so it writes to memory, which is then passed on.
@@ -82,7 +82,7 @@ fn encode(
     column: ParquetColumn,
     file: &SerializedFileWriter<Vec<u8>>,
     group: &RowGroup<'_>,
-    names: &Values<'_>,
+    names: &ConvertedProfile<'_>,
 ) -> Result<(Vec<u8>, ColumnCloseResult), ParquetError> {
     let mut bytes = TrackedWrite::new(Vec::new());
     let pages = Box::new(SerializedPageWriter::new(&mut bytes));

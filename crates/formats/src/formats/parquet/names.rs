@@ -4,12 +4,12 @@ use address::ModuleId;
 use parquet::data_type::ByteArray;
 use profile::query::Programs;
 
-use crate::render::cut::push_repeated;
+use crate::render::truncation::push_repeated;
 use profile::{EndReason, FoundBy, ModuleKind, Profile, StringId, Table};
 
 /// A profile with its converted names.
 #[derive(Debug)]
-pub(super) struct Values<'a> {
+pub(super) struct ConvertedProfile<'a> {
     pub(super) profile: &'a Profile,
     pub(super) programs: Programs,
     pub(super) recording: Option<ByteArray>,
@@ -21,7 +21,7 @@ pub(super) struct Values<'a> {
     nothing: ByteArray,
 }
 
-impl<'a> Values<'a> {
+impl<'a> ConvertedProfile<'a> {
     pub(super) fn new(profile: &'a Profile) -> Self {
         // A page repeats names after its dictionary is full.
         let lossy = |name: &[u8]| {

@@ -5,7 +5,7 @@
 //!
 //! Source: <https://github.com/google/pprof/blob/main/proto/profile.proto>.
 
-mod places;
+mod locations;
 
 use std::io::{self, Write as _};
 
@@ -14,9 +14,9 @@ use flate2::write::GzEncoder;
 
 use crate::facts::FormatFacts;
 use crate::printer::Printer;
-use crate::render::cut::in_table;
 use crate::render::protobuf::ProtoMessage;
-use places::PlaceTables;
+use crate::render::truncation::in_table;
+use locations::LocationTables;
 use profile::query::{SampleGroup, each_location, event_name, group, period_units};
 use profile::{
     EndReason, EventId, LocationId, Profile, StackId, Strings, Table, ThreadId, ThreadRow,
@@ -74,7 +74,7 @@ impl Printer for Pprof {
             }
             Ok(())
         })?;
-        PlaceTables::new(profile, self.inlines).write(&mut names, &mut top);
+        LocationTables::new(profile, self.inlines).write(&mut names, &mut top);
         gzip.write_all(top.bytes())?;
         top.clear();
         for name in names.strings() {
@@ -197,7 +197,7 @@ fn samples(
         unit.map(|_| n_values - 1)
     };
     let places: Table<EventId, Option<usize>> = units.iter().map(place).collect();
-    let mut labels = Labels::new(profile, names);
+    let mut labels = LabelWriter::new(profile, names);
     let mut message = ProtoMessage::default();
     let mut path: Vec<LocationId> = Vec::new();
     let mut values = vec![0_u64; n_values];
@@ -220,7 +220,7 @@ fn samples(
 }
 
 /// Writer of a sample's labels.
-struct Labels {
+struct LabelWriter {
     pid: u64,
     tid: u64,
     comm: u64,
@@ -236,7 +236,7 @@ struct Labels {
     scratch: ProtoMessage,
 }
 
-impl Labels {
+impl LabelWriter {
     fn new(profile: &Profile, names: &mut StringTable) -> Self {
         let comms = profile
             .threads
@@ -284,26 +284,26 @@ impl Labels {
             self.number(tid, thread.0, sample);
         }
         let name = self.comms.get(key.thread).copied().unwrap_or(0);
-        self.word(comm, name, sample);
+        self.text(comm, name, sample);
         let name = self.processes.get(key.thread).copied().unwrap_or(0);
-        self.word(self.process, name, sample);
+        self.text(self.process, name, sample);
         if let Some((key, name)) = self.service {
-            self.word(key, name, sample);
+            self.text(key, name, sample);
         }
         let name = self.events.get(key.event).copied().unwrap_or(0);
-        self.word(event, name, sample);
+        self.text(event, name, sample);
         let cgroup = profile.threads.get(key.thread).and_then(|thread| thread.cgroup);
         if let Some(path) = cgroup {
             let path = names.index(profile.strings.get(path));
-            self.word(self.cgroup, path, sample);
+            self.text(self.cgroup, path, sample);
         }
         if !key.end.is_complete() {
-            self.word(end, names.index(key.end.as_str().as_bytes()), sample);
+            self.text(end, names.index(key.end.as_str().as_bytes()), sample);
         }
     }
 
     /// Appends a text label, unless the text is empty.
-    fn word(&mut self, key: u64, word: u64, sample: &mut ProtoMessage) {
+    fn text(&mut self, key: u64, word: u64, sample: &mut ProtoMessage) {
         if word == 0 {
             return;
         }

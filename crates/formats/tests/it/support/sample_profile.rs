@@ -62,7 +62,11 @@ pub(crate) fn one_of_everything() -> Profile {
                 help: None,
             },
         ],
-        stack_needs: StackNeeds { whole: [1, 0, 1, 0, 0, 0], cut: 1, ..StackNeeds::default() },
+        stack_needs: StackNeeds {
+            whole: [1, 0, 1, 0, 0, 0],
+            truncated: 1,
+            ..StackNeeds::default()
+        },
         findings: vec![FindingRow {
             kind: "build-id-mismatch".into(),
             message: "\"a\"\nother".into(),

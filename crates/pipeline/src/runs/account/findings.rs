@@ -257,7 +257,7 @@ pub(crate) fn long_texts(profile: &Profile) -> Option<FindingRow> {
 
 /// Returns the finding on names that did not fit into the string table.
 pub(crate) fn too_many_names(profile: &Profile) -> Option<FindingRow> {
-    let count = profile.strings.left_out();
+    let count = profile.strings.omitted();
     (count > 0).then(|| FindingRow {
         kind: "limit-reached".to_owned(),
         message: "names and paths exceed 4 GiB; later ones were omitted".to_owned(),

@@ -159,7 +159,7 @@ pub(super) fn absent_file(
 fn file(module: &Module, images: &ImageStore, other_build: bool) -> Remedy {
     let ways = untried(images.options());
     let ways = if module.kind == MappedKind::File { ways } else { ways.by_content() };
-    Remedy::File { id: module.identity.build_id, ways, other_build }
+    Remedy::File { id: module.identity.build_id, untried: ways, other_build }
 }
 
 /// Returns true if the file, or its debug file if that was loaded, has `.debug_info`.

@@ -19,9 +19,9 @@ struct LiveBytes {
 
 /// Reading end of a stream; reading stops when it is dropped.
 #[derive(Debug, Default)]
-pub(crate) struct Reader(Arc<AtomicBool>);
+pub(crate) struct LiveReader(Arc<AtomicBool>);
 
-impl Reader {
+impl LiveReader {
     /// Wraps the stream as an input. Reading it ends when this value is dropped or the observer stops the run.
     pub(crate) fn input(&self, stream: ByteStream, observer: &Arc<dyn Observer>) -> Input {
         let (observer, over) = (Arc::clone(observer), Arc::clone(&self.0));
@@ -29,7 +29,7 @@ impl Reader {
     }
 }
 
-impl Drop for Reader {
+impl Drop for LiveReader {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }

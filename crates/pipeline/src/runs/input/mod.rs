@@ -15,18 +15,18 @@ use perf_data::{Input, SharedBytes};
 use crate::error::Error;
 use crate::source::Source;
 
-pub(crate) use self::live_bytes::Reader;
+pub(crate) use self::live_bytes::LiveReader;
 pub(super) use self::sample_times::sample_times;
 
 /// An opened recording.
-pub(crate) struct Opened {
+pub(crate) struct OpenedRecording {
     pub(crate) input: Input,
     /// Its name in messages.
     pub(crate) path: PathBuf,
     /// Its size in bytes, if it is one file.
     pub(crate) size: Option<u64>,
     /// Releases the pages of a plain file.
-    pub(crate) pages: Option<DonePages>,
+    pub(crate) pages: Option<ReleasedPages>,
     /// Watches whether the recording is truncated while it is read.
     pub(crate) damage: Vec<Damage>,
 }
@@ -62,7 +62,7 @@ pub(crate) fn check_whole(path: &Path, damage: &[Damage]) -> Result<(), Error> {
 }
 
 /// Opens a recording. Its format is detected from its content, not from its name.
-pub(crate) fn open(host: &dyn Host, source: Source) -> Result<Opened, Error> {
+pub(crate) fn open(host: &dyn Host, source: Source) -> Result<OpenedRecording, Error> {
     open_with(host, source, |bytes| Input::Stream(bytes.into_reader()))
 }
 
@@ -71,11 +71,17 @@ pub(crate) fn open_with(
     host: &dyn Host,
     source: Source,
     stream: impl FnOnce(ByteStream) -> Input,
-) -> Result<Opened, Error> {
+) -> Result<OpenedRecording, Error> {
     let path = match source {
         Source::Stream { name, bytes } => {
             let input = stream(bytes);
-            return Ok(Opened { input, path: name, size: None, pages: None, damage: Vec::new() });
+            return Ok(OpenedRecording {
+                input,
+                path: name,
+                size: None,
+                pages: None,
+                damage: Vec::new(),
+            });
         }
         Source::Path(path) => path,
     };
@@ -84,19 +90,19 @@ pub(crate) fn open_with(
         FileKind::Directory => {
             let mut damage = Vec::new();
             let input = open_folder(host, &path, &mut damage)?;
-            Ok(Opened { input, path, size: None, pages: None, damage })
+            Ok(OpenedRecording { input, path, size: None, pages: None, damage })
         }
         FileKind::Fifo => {
             let input = stream(host.stream(&path, Origin::User)?);
-            Ok(Opened { input, path, size: None, pages: None, damage: Vec::new() })
+            Ok(OpenedRecording { input, path, size: None, pages: None, damage: Vec::new() })
         }
         _ => {
             let content = open_file(host, &path, Origin::User)?;
-            let pages = Some(DonePages::new(content.pages()));
+            let pages = Some(ReleasedPages::new(content.pages()));
             let size = Some(content.len() as u64);
             let damage = vec![content.damage()];
-            let input = Input::File(SharedBytes::new(Freed(Some(content))));
-            Ok(Opened { input, path, size, pages, damage })
+            let input = Input::File(SharedBytes::new(RecordingBytes(Some(content))));
+            Ok(OpenedRecording { input, path, size, pages, damage })
         }
     }
 }
@@ -132,7 +138,7 @@ fn open_folder(host: &dyn Host, folder: &Path, damage: &mut Vec<Damage>) -> Resu
     let mut bytes = |path: &Path| {
         let content = open_file(host, path, origin)?;
         damage.push(content.damage());
-        Ok(SharedBytes::new(Freed(Some(content))))
+        Ok(SharedBytes::new(RecordingBytes(Some(content))))
     };
     let data = bytes(&data)?;
     let parts = numbered.iter().map(|(_, path)| bytes(path));
@@ -148,18 +154,18 @@ fn open_file(host: &dyn Host, path: &Path, origin: Origin<'_>) -> Result<Content
 }
 
 /// The bytes of a recording. A large one is unmapped on another thread, so that the run does not wait.
-struct Freed(Option<Content>);
+struct RecordingBytes(Option<Content>);
 
 /// Size up to which bytes are unmapped in place; more is unmapped on another thread.
 const SMALL: usize = 8 << 20;
 
-impl AsRef<[u8]> for Freed {
+impl AsRef<[u8]> for RecordingBytes {
     fn as_ref(&self) -> &[u8] {
         self.0.as_deref().unwrap_or_default()
     }
 }
 
-impl Drop for Freed {
+impl Drop for RecordingBytes {
     fn drop(&mut self) {
         if let Some(content) = self.0.take().filter(|content| content.len() > SMALL) {
             std::thread::spawn(move || drop(content));
@@ -170,7 +176,7 @@ impl Drop for Freed {
 /// Releases the pages of a mapped recording once they are processed, so that it does not stay in memory as a whole. A
 /// dedicated thread does it, since unmapping takes as long as mapping.
 #[derive(Debug)]
-pub(crate) struct DonePages {
+pub(crate) struct ReleasedPages {
     pages: Pages,
     /// Channel to the thread, which starts with the first pages.
     ranges: OnceLock<Sender<Range<usize>>>,
@@ -179,7 +185,7 @@ pub(crate) struct DonePages {
 /// A multiple of every page size, and of the range that the kernel maps around a page fault.
 const STEP: usize = 64 << 10;
 
-impl DonePages {
+impl ReleasedPages {
     fn new(pages: Pages) -> Self {
         Self { pages, ranges: OnceLock::new() }
     }

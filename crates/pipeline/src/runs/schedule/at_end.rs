@@ -6,7 +6,7 @@ use std::time::Duration;
 use perf_data::NextBatch;
 use replay::ReplayObserver as _;
 
-use super::way::Outcome;
+use super::read_path::ReadOutcome;
 use crate::error::Error;
 use crate::observer::{Stage, begin};
 use crate::runs::driver::Driver;
@@ -17,7 +17,7 @@ pub(crate) fn follow(
     driver: &mut Driver<'_>,
     quick: bool,
     timings: &mut Timings,
-) -> Result<Outcome, Error> {
+) -> Result<ReadOutcome, Error> {
     let run = driver.run;
     let (mut samples, mut done) = (0, 0);
     let mut next = driver.next(Duration::MAX);
@@ -40,13 +40,13 @@ pub(crate) fn follow(
         timings.ended("replay");
         run.go_on()?;
         if quick && driver.replayer.saw_several_files() {
-            return Ok(Outcome::InVain);
+            return Ok(ReadOutcome::Failed);
         }
         next = driver.next(Duration::MAX);
     }
     if matches!(next, NextBatch::Disordered) {
-        return Ok(Outcome::InVain);
+        return Ok(ReadOutcome::Failed);
     }
     driver.end();
-    Ok(Outcome::Complete)
+    Ok(ReadOutcome::Complete)
 }

@@ -9,8 +9,8 @@ use perf_data::{NextBatch, Session};
 use profile::Profile;
 use replay::Replayer;
 
-use super::pace::{Due, Pace};
-use super::way::Outcome;
+use super::output_clock::{OutputClock, PendingRows};
+use super::read_path::ReadOutcome;
 use crate::error::Error;
 use crate::observer::{Stage, begin};
 use crate::runs::driver::Driver;
@@ -36,11 +36,11 @@ pub(crate) fn follow(
     driver: &mut Driver<'_>,
     of_stream: StepRule,
     timings: &mut Timings,
-) -> Result<Outcome, Error> {
+) -> Result<ReadOutcome, Error> {
     let run = driver.run;
     let is_stream = driver.reading.is_stream;
     let rule = if is_stream { of_stream } else { StepRule::OfFile };
-    let mut steps = Steps { rule, pace: Pace::start() };
+    let mut steps = Steps { rule, clock: OutputClock::start() };
     if is_stream {
         driver.replayer.repair_by_batches();
     }
@@ -51,19 +51,19 @@ pub(crate) fn follow(
         let batch = match driver.next(wait) {
             NextBatch::Batch(batch) => batch,
             NextBatch::NotYet => {
-                wait = steps.rest(driver)?;
+                wait = steps.pause(driver)?;
                 continue;
             }
             NextBatch::Disordered | NextBatch::End => break,
         };
         timings.ended("scan");
-        driver.take_in(&batch);
+        driver.record_batch(&batch);
         let Driver { reading, replayer, output, .. } = driver;
         output.account.expected = run.expected_at_last(output.read, &reading.session);
         run.observer.expected(output.account.expected as u64);
         replayer.feed_watched(batch, run, &mut |replayer| steps.step(replayer, output))?;
         // In a stream it may take long until more arrives.
-        if steps.wants(output.read as u64, output) {
+        if steps.is_step_due(output.read as u64, output) {
             replayer.walk_pending(run);
             steps.step(replayer, output)?;
         }
@@ -74,8 +74,8 @@ pub(crate) fn follow(
     driver.end();
     run.go_on()?;
     driver.output.account.expected = driver.output.read;
-    driver.output.hand_on(driver.replayer.partial(), Naming::First)?;
-    Ok(Outcome::Complete)
+    driver.output.send_rows(driver.replayer.partial(), Naming::First)?;
+    Ok(ReadOutcome::Complete)
 }
 
 impl Run<'_> {
@@ -108,21 +108,21 @@ pub(crate) enum StepRule {
 #[derive(Debug)]
 struct Steps {
     rule: StepRule,
-    pace: Pace,
+    clock: OutputClock,
 }
 
 impl Steps {
     /// Handles a pause of a stream: outputs new rows if it is time. Returns the time to wait for more.
-    fn rest(&mut self, driver: &mut Driver<'_>) -> Result<Duration, Error> {
+    fn pause(&mut self, driver: &mut Driver<'_>) -> Result<Duration, Error> {
         let Driver { run, replayer, output, .. } = driver;
         run.go_on()?;
         replayer.walk_pending(*run);
         let profile = replayer.partial().profile;
         run.observer.done(profile.samples.len() as u64);
-        match self.pace.until(due(output, profile)) {
+        match self.clock.until(pending_rows(output, profile)) {
             None => Ok(LOOK),
             Some(Duration::ZERO) => {
-                self.hand_on(replayer, output)?;
+                self.send_rows(replayer, output)?;
                 Ok(LOOK)
             }
             Some(wait) => Ok(wait.min(LOOK)),
@@ -135,31 +135,31 @@ impl Steps {
         run.go_on()?;
         let done = replayer.partial().profile.samples.len();
         run.observer.done(done as u64);
-        if self.wants(done as u64, output) {
-            return self.hand_on(replayer, output);
+        if self.is_step_due(done as u64, output) {
+            return self.send_rows(replayer, output);
         }
         let share = done as f64 / output.account.expected.max(1) as f64;
         output.sink.progress(share).map_err(Error::Output)
     }
 
-    fn hand_on(
+    fn send_rows(
         &mut self,
         replayer: &mut Replayer<'_>,
         output: &mut Output<'_>,
     ) -> Result<(), Error> {
         let start = Instant::now();
         let partial = replayer.partial();
-        let due = due(output, partial.profile);
-        output.hand_on(partial, Naming::First)?;
-        self.pace.handed_on(start, due);
+        let due = pending_rows(output, partial.profile);
+        output.send_rows(partial, Naming::First)?;
+        self.clock.record_output(start, due);
         Ok(())
     }
 
     /// Returns true if `done` samples are enough for a look-up although more are available.
-    fn wants(&self, done: u64, output: &Output<'_>) -> bool {
+    fn is_step_due(&self, done: u64, output: &Output<'_>) -> bool {
         let before = output.before.samples;
         let enough = match self.rule {
-            StepRule::ByTime => return done > before && self.pace.is_late(),
+            StepRule::ByTime => return done > before && self.clock.is_late(),
             StepRule::OfFile => 1,
             StepRule::OfStream => FIRST_OF_STREAM,
         };
@@ -168,12 +168,12 @@ impl Steps {
 }
 
 /// Returns the kind of rows to output.
-fn due(output: &Output<'_>, profile: &Profile) -> Due {
+fn pending_rows(output: &Output<'_>, profile: &Profile) -> PendingRows {
     if profile.samples.len() as u64 <= output.before.samples {
-        Due::Nothing
+        PendingRows::Nothing
     } else if output.has_unnamed(profile) {
-        Due::Unnamed
+        PendingRows::Unnamed
     } else {
-        Due::Named
+        PendingRows::Named
     }
 }

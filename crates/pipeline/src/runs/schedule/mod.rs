@@ -2,9 +2,9 @@
 
 pub(super) mod at_end;
 pub(super) mod by_samples;
-mod pace;
+mod output_clock;
+mod read_path;
 pub(super) mod ticks;
-mod way;
 
-pub(super) use way::{Outcome, Way};
-pub use way::{Schedule, StreamOptions, Ticks};
+pub(super) use read_path::{ReadOutcome, ReadPath};
+pub use read_path::{Schedule, StreamOptions, Ticks};

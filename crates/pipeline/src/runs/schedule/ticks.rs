@@ -14,7 +14,7 @@ use address::Timestamp;
 use perf_data::NextBatch;
 use profile::{Profile, SampleRow};
 
-use super::way::{Outcome, Ticks};
+use super::read_path::{ReadOutcome, Ticks};
 use crate::error::Error;
 use crate::observer::{Stage, begin};
 use crate::runs::driver::Driver;
@@ -28,7 +28,7 @@ const LOOK_UP: Duration = Duration::from_secs(1);
 const REST: u32 = 9;
 
 /// Processes a stream to its end, or until the sink has enough.
-pub(crate) fn follow(driver: &mut Driver<'_>, ticks: Ticks) -> Result<Outcome, Error> {
+pub(crate) fn follow(driver: &mut Driver<'_>, ticks: Ticks) -> Result<ReadOutcome, Error> {
     let run = driver.run;
     driver.replayer.repair_by_batches();
     driver.output.watch_lag();
@@ -44,7 +44,7 @@ pub(crate) fn follow(driver: &mut Driver<'_>, ticks: Ticks) -> Result<Outcome, E
         };
         run.go_on()?;
         if let Some(batch) = batch {
-            driver.take_in(&batch);
+            driver.record_batch(&batch);
             driver.replayer.feed(batch, run);
             driver.prefetch();
             wait = LOOK.min(clock.until_tick(&driver.output));
@@ -52,7 +52,7 @@ pub(crate) fn follow(driver: &mut Driver<'_>, ticks: Ticks) -> Result<Outcome, E
                 continue;
             }
         }
-        clock.see_to(driver)?;
+        clock.update(driver)?;
         let waits = driver.output.has_changed(driver.replayer.partial().profile);
         wait = if waits { LOOK.min(clock.until_tick(&driver.output)) } else { LOOK };
     }
@@ -63,8 +63,8 @@ pub(crate) fn follow(driver: &mut Driver<'_>, ticks: Ticks) -> Result<Outcome, E
         output.name(replayer.partial());
     }
     run.go_on()?;
-    output.hand_on(replayer.partial(), Naming::Later)?;
-    Ok(Outcome::Complete)
+    output.send_rows(replayer.partial(), Naming::Later)?;
+    Ok(ReadOutcome::Complete)
 }
 
 /// Clock of a recording that is followed live.
@@ -81,7 +81,7 @@ impl TickClock {
     }
 
     /// Finishes the samples that have arrived. Drops old ones, looks up names and outputs, each if it is due.
-    fn see_to(&mut self, driver: &mut Driver<'_>) -> Result<(), Error> {
+    fn update(&mut self, driver: &mut Driver<'_>) -> Result<(), Error> {
         let Driver { run, replayer, output, .. } = driver;
         replayer.walk_pending(*run);
         run.go_on()?;
@@ -89,37 +89,37 @@ impl TickClock {
         if let Some(oldest) = self.oldest(replayer.partial().profile) {
             output.forget(replayer.forget_before(oldest));
         }
-        if self.wants_names(output, replayer.partial().profile) {
+        if self.needs_names(output, replayer.partial().profile) {
             let start = Instant::now();
             output.name(replayer.partial());
             self.look_up = Some((Instant::now(), start.elapsed()));
             run.go_on()?;
         }
         if self.until_tick(output).is_zero() && output.has_changed(replayer.partial().profile) {
-            output.hand_on(replayer.partial(), Naming::Later)?;
+            output.send_rows(replayer.partial(), Naming::Later)?;
         }
         let samples = size_of::<SampleRow>() * replayer.partial().profile.samples.len();
         let tables = replayer.held_bytes().saturating_sub(2 * samples as u64);
         if tables > self.ticks.table_bytes {
-            let mut handed_on = Ok(());
+            let mut sent = Ok(());
             replayer.restart(*run, |partial| {
-                handed_on = output.hand_on(partial, Naming::Later);
+                sent = output.send_rows(partial, Naming::Later);
             });
-            handed_on?;
-            output.begin_anew(replayer.partial().profile);
+            sent?;
+            output.restart(replayer.partial().profile);
         }
         Ok(())
     }
 
     /// Returns the time before which samples are dropped.
     fn oldest(&self, profile: &Profile) -> Option<Timestamp> {
-        let keep = u64::try_from(self.ticks.keep?.as_nanos()).unwrap_or(u64::MAX);
+        let keep = u64::try_from(self.ticks.max_age?.as_nanos()).unwrap_or(u64::MAX);
         let newest = profile.samples.as_slice().last()?.time()?;
         Some(Timestamp(newest.0.saturating_sub(keep)))
     }
 
     /// Returns true if names are to be looked up now.
-    fn wants_names(&self, output: &Output<'_>, profile: &Profile) -> bool {
+    fn needs_names(&self, output: &Output<'_>, profile: &Profile) -> bool {
         let rest = |(ended, took): (Instant, Duration)| ended.elapsed() >= LOOK_UP.max(took * REST);
         output.has_unnamed(profile) && self.look_up.is_none_or(rest)
     }

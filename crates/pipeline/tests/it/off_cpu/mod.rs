@@ -1,6 +1,6 @@
 //! Tests of off-CPU times, exact to the nanosecond, for each kind of recording.
 
-mod unswitched;
+mod without_switch;
 
 use std::path::PathBuf;
 use std::sync::Arc;

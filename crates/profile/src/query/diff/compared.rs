@@ -112,7 +112,7 @@ pub(super) fn not_compared(
         }
         let module = modules.get(&key.module).copied().unwrap_or_default();
         let is_unnamed = match key.name {
-            DiffName::Unknown => is_unlike(&module, frames),
+            DiffName::Unknown => differs(&module, frames),
             DiffName::Gap | DiffName::TailCalls | DiffName::NoFrames => false,
             DiffName::Named(_) | DiffName::At(_) => could_be(&module, frames).is_some(),
         };
@@ -127,7 +127,7 @@ fn is_function(name: DiffName) -> bool {
 
 /// Returns true if the unnamed code of a module is not the same code before and after: it is on one side only, or
 /// functions named on the other side are at least half of its excess.
-fn is_unlike(module: &Frames, frames: &[f64; 2]) -> bool {
+fn differs(module: &Frames, frames: &[f64; 2]) -> bool {
     if frames.contains(&0.0) {
         return true;
     }

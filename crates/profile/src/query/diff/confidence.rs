@@ -57,12 +57,12 @@ const SMALLEST_PART: f64 = 0.001;
 
 /// The recordings before or after: total weight and normalization factor of each.
 #[derive(Debug, Clone)]
-pub(super) struct SideNumbers {
+pub(super) struct RunTotals {
     pub(super) totals: Vec<DiffWeight>,
     pub(super) factors: Vec<f64>,
 }
 
-impl SideNumbers {
+impl RunTotals {
     /// Returns the normalized cost of one weight per recording.
     pub(super) fn cost(&self, weights: &[DiffWeight]) -> DiffCost {
         let all: DiffWeight = weights.iter().copied().sum();
@@ -111,8 +111,8 @@ fn variance_between(values: &[f64]) -> f64 {
 pub(super) struct Confidence {
     pub(super) method: DiffMethod,
     pub(super) shares: bool,
-    pub(super) before: SideNumbers,
-    pub(super) after: SideNumbers,
+    pub(super) before: RunTotals,
+    pub(super) after: RunTotals,
 }
 
 impl Confidence {
@@ -222,8 +222,7 @@ mod tests {
     }
 
     fn sides(shares: bool, totals: [u64; 2], factors: [f64; 2]) -> Confidence {
-        let side =
-            |total, factor| SideNumbers { totals: vec![weight(total)], factors: vec![factor] };
+        let side = |total, factor| RunTotals { totals: vec![weight(total)], factors: vec![factor] };
         let method = if shares { DiffMethod::Proportions } else { DiffMethod::Rates };
         let [before, after] = [0, 1].map(|index| side(totals[index], factors[index]));
         Confidence { method, shares, before, after }
@@ -276,7 +275,7 @@ mod tests {
             squares: u128::from(100 * samples),
         };
         let light = sides(false, [1000, 1000], [1.0, 1.0]).change(&[weight(40)], &[weight(70)]);
-        let side = || SideNumbers { totals: vec![heavy(1000)], factors: vec![1.0] };
+        let side = || RunTotals { totals: vec![heavy(1000)], factors: vec![1.0] };
         let confidence =
             Confidence { method: DiffMethod::Rates, shares: false, before: side(), after: side() };
         let change = confidence.change(&[heavy(40)], &[heavy(70)]);
@@ -292,7 +291,7 @@ mod tests {
             costs.map(|cost| DiffWeight { samples: 1000, cost, squares: 1 }).to_vec()
         };
         let (before, after) = (runs([20, 22, 24]), runs([30, 35, 40]));
-        let side = || SideNumbers { totals: runs([100; 3]), factors: vec![1.0; 3] };
+        let side = || RunTotals { totals: runs([100; 3]), factors: vec![1.0; 3] };
         let confidence =
             Confidence { method: DiffMethod::Spread, shares: false, before: side(), after: side() };
         let change = confidence.change(&before, &after);

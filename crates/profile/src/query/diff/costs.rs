@@ -34,12 +34,12 @@ pub(super) fn run_costs(tree: &UnionTree, functions: usize) -> Vec<RunCosts> {
     let outermost = tree.is_outermost();
     let of_run = |run| {
         let mut subtrees: Table<DiffNodeId, DiffWeight> =
-            tree.places.ids().map(|node| tree.own_weight(run, node)).collect();
+            tree.nodes.ids().map(|node| tree.own_weight(run, node)).collect();
         let none = || Table::from_vec(vec![DiffWeight::default(); functions]);
         let frames = Table::from_vec(vec![0.0; functions]);
         let mut costs = RunCosts { own: none(), inclusive: none(), frames };
         // Parents precede their children, so a reverse pass visits a node after its whole subtree is added.
-        for (node, &(parent, label)) in tree.places.entries().rev() {
+        for (node, &(parent, label)) in tree.nodes.entries().rev() {
             let all = subtrees.get(node).copied().unwrap_or_default();
             if let Some(sum) = parent.and_then(|parent| subtrees.get_mut(parent)) {
                 sum.add(all);

@@ -4,7 +4,9 @@ use address::ById as _;
 use hashbrown::{HashMap, HashSet};
 
 use super::modules::{DiffModuleId, Modules};
-use super::names::{PlaceBook, PlacedName, Resolved, offset_in_name, placed_function};
+use super::names::{
+    PositionedName, PositionedNames, ResolvedNames, offset_in_name, positioned_function,
+};
 use super::run::DiffInput;
 use crate::id::{LocationId, StringId};
 use crate::profile::Profile;
@@ -61,7 +63,7 @@ pub(super) struct Matching {
     pub(super) functions: Table<DiffFunctionId, FunctionKey>,
     index: HashMap<FunctionKey, DiffFunctionId>,
     /// Names of functions that are distinguished by their positions.
-    placed: Resolved,
+    positioned: ResolvedNames,
     /// Names of functions by start address, in modules with the same build in all recordings. Only some of the
     /// recordings may know them.
     starts: HashMap<(DiffModuleId, u64), StringId>,
@@ -71,35 +73,35 @@ pub(super) struct Matching {
 
 /// A function of a recording: its module, its name, and the source file of its declaration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Known {
+struct SourceFunction {
     module: Option<DiffModuleId>,
     name: StringId,
     file: Option<StringId>,
 }
 
 /// Compared names of a recording's functions.
-type Named = HashMap<Known, Option<StringId>>;
+type ComparedNames = HashMap<SourceFunction, Option<StringId>>;
 
 /// Returns the function of a row; `None` if it has no name.
-fn known(module: Option<DiffModuleId>, row: &InlineRow) -> Option<Known> {
-    Some(Known { module, name: row.function?, file: row.declared_file })
+fn source_function(module: Option<DiffModuleId>, row: &InlineRow) -> Option<SourceFunction> {
+    Some(SourceFunction { module, name: row.function?, file: row.declared_file })
 }
 
 /// Returns the name of a function with the positions that distinguish it from others of the same name.
-fn placed(profile: &Profile, function: Known) -> PlacedName {
+fn positioned_name(profile: &Profile, function: SourceFunction) -> PositionedName {
     let file = function.file.map(|file| profile.strings.get(file));
-    placed_function(profile.strings.get(function.name)).declared_in(file)
+    positioned_function(profile.strings.get(function.name)).declared_in(file)
 }
 
 /// Functions at the locations of one recording.
 #[derive(Debug)]
-pub(super) struct PlaceFunctions {
+pub(super) struct LocationFunctions {
     ids: Vec<DiffFunctionId>,
     /// By location: end of its functions in `ids`.
     ends: Table<LocationId, u32>,
 }
 
-impl PlaceFunctions {
+impl LocationFunctions {
     /// Returns the functions at a location, innermost first.
     pub(super) fn at(&self, location: LocationId) -> &[DiffFunctionId] {
         let ends = self.ends.as_slice();
@@ -118,34 +120,39 @@ impl Matching {
         inlines: bool,
     ) -> Self {
         let (functions, index) = (Table::new(), HashMap::new());
-        let (placed, starts) = (Resolved::default(), HashMap::new());
-        Self { strings, modules, functions, index, placed, starts, exact_names, inlines }
+        let (positioned, starts) = (ResolvedNames::default(), HashMap::new());
+        Self { strings, modules, functions, index, positioned, starts, exact_names, inlines }
     }
 
     /// Collects the names that depend on all recordings: those distinguished by positions, and those by start address
     /// in modules of the same build.
     pub(super) fn learn(&mut self, sides: [&[DiffInput<'_>]; 2]) {
         if !self.exact_names {
-            let mut book = PlaceBook::default();
+            let mut book = PositionedNames::default();
             for (side, inputs) in sides.into_iter().enumerate() {
-                inputs.iter().for_each(|input| self.add_places(side, input.profile, &mut book));
+                inputs.iter().for_each(|input| self.add_positions(side, input.profile, &mut book));
             }
-            self.placed = book.resolve();
+            self.positioned = book.resolve();
         }
         for (side, inputs) in sides.into_iter().enumerate() {
             inputs.iter().for_each(|input| self.add_starts(side, input.profile));
         }
     }
 
-    fn add_places(&mut self, side: usize, profile: &Profile, book: &mut PlaceBook) {
+    fn add_positions(&mut self, side: usize, profile: &Profile, book: &mut PositionedNames) {
         let modules = self.modules.ids(side, profile, &mut self.strings);
-        let mut seen: HashSet<Known> = HashSet::new();
+        let mut observed: HashSet<SourceFunction> = HashSet::new();
         for location in &profile.locations {
             let module = location.module.and_then(|module| modules.get(module).copied().flatten());
             for row in functions(profile, location, true) {
-                if let Some(function) = known(module, row).filter(|&function| seen.insert(function))
+                if let Some(function) =
+                    source_function(module, row).filter(|&function| observed.insert(function))
                 {
-                    book.add(side, module.map(DiffModuleId::to_bits), placed(profile, function));
+                    book.add(
+                        side,
+                        module.map(DiffModuleId::to_bits),
+                        positioned_name(profile, function),
+                    );
                 }
             }
         }
@@ -153,17 +160,17 @@ impl Matching {
 
     fn add_starts(&mut self, side: usize, profile: &Profile) {
         let modules = self.modules.ids(side, profile, &mut self.strings);
-        let mut names = Named::new();
+        let mut names = ComparedNames::new();
         for location in &profile.locations {
             let module = location.module.and_then(|module| modules.get(module).copied().flatten());
             let Some((module, start)) = module.zip(function_start(location)) else { continue };
             let row = self.modules.rows.get(module);
-            if row.is_none_or(|row| row.same_file != Some(true)) {
+            if row.is_none_or(|row| row.same_build != Some(true)) {
                 continue;
             }
             let outermost = functions(profile, location, false).first();
-            let function = outermost.and_then(|row| known(Some(module), row));
-            if let Some(name) = self.named(side, profile, function, &mut names)
+            let function = outermost.and_then(|row| source_function(Some(module), row));
+            if let Some(name) = self.compared_name(side, profile, function, &mut names)
                 && offset_in_name(self.strings.get(name), self.module_name(Some(module))).is_none()
             {
                 self.starts.entry((module, start)).or_insert(name);
@@ -172,10 +179,14 @@ impl Matching {
     }
 
     /// Returns the functions at the locations of a recording, before (`side` 0) or after (1).
-    pub(super) fn places(&mut self, side: usize, profile: &Profile) -> PlaceFunctions {
+    pub(super) fn location_functions(
+        &mut self,
+        side: usize,
+        profile: &Profile,
+    ) -> LocationFunctions {
         let modules = self.modules.ids(side, profile, &mut self.strings);
-        let mut names = Named::new();
-        let mut places = PlaceFunctions { ids: Vec::new(), ends: Table::new() };
+        let mut names = ComparedNames::new();
+        let mut located = LocationFunctions { ids: Vec::new(), ends: Table::new() };
         for location in &profile.locations {
             let module = location.module.and_then(|module| modules.get(module).copied().flatten());
             let row = module.and_then(|module| self.modules.rows.get(module));
@@ -183,30 +194,31 @@ impl Matching {
             let rows = functions(profile, location, inlines);
             for (index, row) in rows.iter().enumerate() {
                 let is_outermost = index + 1 == rows.len();
-                let name = self.named(side, profile, known(module, row), &mut names);
+                let name =
+                    self.compared_name(side, profile, source_function(module, row), &mut names);
                 let start = function_start(location).filter(|_| is_outermost);
-                places.ids.push(self.function(name, module, start));
+                located.ids.push(self.function(name, module, start));
             }
             if rows.is_empty() {
-                places.ids.push(self.function(None, module, function_start(location)));
+                located.ids.push(self.function(None, module, function_start(location)));
             }
-            places.ends.push(places.ids.len() as u32);
+            located.ends.push(located.ids.len() as u32);
         }
-        places
+        located
     }
 
     /// Returns the function for samples without a stack.
     pub(super) fn no_frames(&mut self) -> DiffFunctionId {
-        self.row(FunctionKey { name: DiffName::NoFrames, module: None })
+        self.intern(FunctionKey { name: DiffName::NoFrames, module: None })
     }
 
     /// Returns the name to compare; `None` for an empty one.
-    fn named(
+    fn compared_name(
         &mut self,
         side: usize,
         profile: &Profile,
-        function: Option<Known>,
-        names: &mut Named,
+        function: Option<SourceFunction>,
+        names: &mut ComparedNames,
     ) -> Option<StringId> {
         let function = function?;
         *names.entry(function).or_insert_with(|| {
@@ -215,7 +227,7 @@ impl Matching {
                 return None;
             }
             let module = function.module.map(DiffModuleId::to_bits);
-            let resolved = self.placed.get(&(side, module, placed(profile, function)));
+            let resolved = self.positioned.get(&(side, module, positioned_name(profile, function)));
             Some(match resolved.filter(|_| !self.exact_names) {
                 Some(resolved) => self.strings.intern(resolved),
                 None => self.strings.intern(text),
@@ -246,7 +258,7 @@ impl Matching {
             (Some(_), None) if text == Some(TAIL_CALLS) && module.is_none() => DiffName::TailCalls,
             (Some(name), None) => DiffName::Named(name),
             // An address identifies a function only within one build.
-            _ if row.is_some_and(|row| row.same_file == Some(true)) => {
+            _ if row.is_some_and(|row| row.same_build == Some(true)) => {
                 let start = place.or(start);
                 let named = start.zip(module).and_then(|(start, id)| self.starts.get(&(id, start)));
                 match (named, start) {
@@ -257,10 +269,10 @@ impl Matching {
             }
             _ => DiffName::Unknown,
         };
-        self.row(FunctionKey { name, module })
+        self.intern(FunctionKey { name, module })
     }
 
-    fn row(&mut self, key: FunctionKey) -> DiffFunctionId {
+    fn intern(&mut self, key: FunctionKey) -> DiffFunctionId {
         *self.index.entry(key).or_insert_with(|| self.functions.push(key))
     }
 }

@@ -38,14 +38,14 @@ use crate::id::StringId;
 use crate::profile::Profile;
 use crate::tables::{Strings, Table};
 use compared::not_compared;
-use confidence::{Confidence, SideNumbers, mark};
+use confidence::{Confidence, RunTotals, mark};
 use costs::{RunCosts, run_costs};
 use hashbrown::HashMap;
 use matching::Matching;
 use modules::{Modules, renamed_threads};
 use normalize::{factors, not_by_time};
 use run::{RunKind, common_event, count, unit};
-use tree::{Counting, UnionTree};
+use tree::{CountOptions, UnionTree};
 
 /// Options of a comparison.
 #[derive(Debug, Clone, Copy)]
@@ -85,9 +85,9 @@ pub struct Diff {
     /// Whether full names were compared.
     pub exact_names: bool,
     /// The recordings before.
-    pub before: DiffSide,
+    pub before: DiffRuns,
     /// The recordings after.
-    pub after: DiffSide,
+    pub after: DiffRuns,
     /// Change of the total cost; it is never marked.
     pub total: Change,
     /// Method that determined the significance of changes.
@@ -108,14 +108,14 @@ pub struct Diff {
 
 /// The recordings before or after.
 #[derive(Debug, Clone, PartialEq)]
-pub struct DiffSide {
+pub struct DiffRuns {
     /// The recordings.
     pub runs: Vec<DiffRun>,
     /// By recording: normalization factor of its costs.
     pub factors: Vec<f64>,
 }
 
-impl DiffSide {
+impl DiffRuns {
     /// Returns the share of samples with a stack that lacks its root.
     #[must_use]
     pub fn truncated_share(&self) -> f64 {
@@ -192,7 +192,7 @@ impl Diff {
     /// Returns the functions that are not compared, sorted by decreasing cost (the larger of before and after), then by
     /// name.
     #[must_use]
-    pub fn left_out(&self, inclusive: bool) -> Vec<(DiffFunctionId, &DiffFunction)> {
+    pub fn functions_not_compared(&self, inclusive: bool) -> Vec<(DiffFunctionId, &DiffFunction)> {
         let rows = self.functions.entries().filter(|(_, row)| row.not_compared.is_some());
         let cost = |row: &DiffFunction| {
             let change = if inclusive { row.inclusive } else { row.own };
@@ -270,9 +270,9 @@ pub fn diff(
             Some(reason) => (Normalization::Share, Some(reason)),
         },
     };
-    let numbers = |runs: &[DiffRun], is_after| -> Result<SideNumbers, DiffError> {
+    let numbers = |runs: &[DiffRun], is_after| -> Result<RunTotals, DiffError> {
         let totals = runs.iter().map(|run| run.total).collect();
-        Ok(SideNumbers { totals, factors: factors(normalization, runs, is_after)? })
+        Ok(RunTotals { totals, factors: factors(normalization, runs, is_after)? })
     };
     let confidence = Confidence {
         method: DiffMethod::of(normalization, before.len(), after.len()),
@@ -293,8 +293,8 @@ pub fn diff(
         not_by_time,
         inlines: options.inlines,
         exact_names: options.exact_names,
-        before: DiffSide { runs: runs_before, factors: confidence.before.factors.clone() },
-        after: DiffSide { runs: runs_after, factors: confidence.after.factors.clone() },
+        before: DiffRuns { runs: runs_before, factors: confidence.before.factors.clone() },
+        after: DiffRuns { runs: runs_after, factors: confidence.after.factors.clone() },
         total,
         method: confidence.method,
         tested,
@@ -336,10 +336,10 @@ fn union(
     let mut tree = UnionTree::default();
     let no_frames = matching.no_frames();
     for (side, (inputs, renamed)) in sides.into_iter().zip(renamed).enumerate() {
-        let counting = Counting { event, by_samples, no_frames, renamed };
+        let counting = CountOptions { event, by_samples, no_frames, renamed };
         for input in inputs {
             let profile: &Profile = input.profile;
-            let places = matching.places(side, profile);
+            let places = matching.location_functions(side, profile);
             tree.add(profile, &places, &mut matching.strings, counting);
         }
     }
@@ -360,9 +360,9 @@ fn functions(
         };
         confidence.change(&weights(before), &weights(after))
     };
-    let left_out = not_compared(matching, [before, after], confidence);
+    let reasons = not_compared(matching, [before, after], confidence);
     let rows = matching.functions.entries().map(|(id, key)| {
-        let not_compared = left_out.get(id).copied().flatten();
+        let not_compared = reasons.get(id).copied().flatten();
         let change = |inclusive| {
             let change = change(id, inclusive);
             match not_compared {
@@ -396,5 +396,5 @@ fn nodes(tree: &UnionTree, confidence: &Confidence) -> Table<DiffNodeId, DiffNod
             after: confidence.after.cost(&weights(n_before..tree.own.len())),
         }
     };
-    tree.places.entries().map(node).collect()
+    tree.nodes.entries().map(node).collect()
 }

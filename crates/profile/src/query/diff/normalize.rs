@@ -59,10 +59,10 @@ const THREADS_APART: f64 = 0.1;
 const RARE: u64 = 100;
 
 /// Recordings before and after, with the kind of each.
-pub(super) type Sides<'a> = [(&'a [DiffRun], &'a [RunKind]); 2];
+pub(super) type ComparedRuns<'a> = [(&'a [DiffRun], &'a [RunKind]); 2];
 
 /// Returns the reason not to compare by time; `None` if event, rate and threads are similar.
-pub(super) fn not_by_time(sides: &Sides<'_>) -> Option<NotByTime> {
+pub(super) fn not_by_time(sides: &ComparedRuns<'_>) -> Option<NotByTime> {
     let runs = || sides.iter().flat_map(|(runs, _)| runs.iter());
     if runs().any(|run| run.seconds.is_none()) {
         return Some(NotByTime::NoTimes);
@@ -85,7 +85,7 @@ pub(super) fn not_by_time(sides: &Sides<'_>) -> Option<NotByTime> {
 pub(super) const AS_BUSY: f64 = 0.02;
 
 /// Returns the costs per second if they differ although the recorder started all programs.
-fn other_load(sides: &Sides<'_>) -> Option<NotByTime> {
+fn other_load(sides: &ComparedRuns<'_>) -> Option<NotByTime> {
     if !sides.iter().flat_map(|(_, kinds)| kinds.iter()).all(|kind| kind.is_started) {
         return None;
     }
@@ -101,7 +101,7 @@ pub(super) fn apart([one, other]: [f64; 2]) -> f64 {
 }
 
 /// Returns the name of threads that exist only before or only after; of several, the first in alphabetical order.
-fn missing_thread(sides: &Sides<'_>) -> Option<Vec<u8>> {
+fn missing_thread(sides: &ComparedRuns<'_>) -> Option<Vec<u8>> {
     let cost_of = |name: &[u8], kinds: &[RunKind]| {
         kinds
             .iter()

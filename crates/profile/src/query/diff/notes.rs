@@ -5,7 +5,7 @@ use super::confidence::{Confidence, DiffMethod};
 use super::modules::{DiffModule, DiffModuleId, PairedBy};
 use super::normalize::{AS_BUSY, Normalization, apart, total};
 use super::run::DiffRun;
-use super::{Diff, DiffFunction, DiffSide};
+use super::{Diff, DiffFunction, DiffRuns};
 use crate::tables::Table;
 
 /// A caveat.
@@ -66,7 +66,7 @@ const NOTICED: f64 = 0.01;
 pub(super) fn notes(diff: &Diff, confidence: &Confidence) -> Vec<DiffNote> {
     let sides = [&diff.before, &diff.after];
     let mut notes = Vec::new();
-    let truncated = sides.map(DiffSide::truncated_share);
+    let truncated = sides.map(DiffRuns::truncated_share);
     notes.extend(far_apart(truncated, POINTS).map(DiffNote::TruncatedShares));
     let lost = sides.map(|side| {
         let lost = sum(side, |run| run.lost) as f64;
@@ -81,7 +81,7 @@ pub(super) fn notes(diff: &Diff, confidence: &Confidence) -> Vec<DiffNote> {
     notes
 }
 
-fn sum(side: &DiffSide, of: impl Fn(&DiffRun) -> u64) -> u64 {
+fn sum(side: &DiffRuns, of: impl Fn(&DiffRun) -> u64) -> u64 {
     side.runs.iter().map(of).fold(0, u64::saturating_add)
 }
 
@@ -100,7 +100,7 @@ fn modules(diff: &Diff, notes: &mut Vec<DiffNote>) {
     let is_seen = |id: DiffModuleId| {
         shares.get(id).is_some_and(|shares| shares.iter().any(|&share| share >= NOTICED))
     };
-    let differ = those(&|_, row| row.same_file == Some(false));
+    let differ = those(&|_, row| row.same_build == Some(false));
     notes.extend(differ.map(DiffNote::FilesDiffer));
     let without = those(&|_, row| row.without_inlines);
     notes.extend(without.map(DiffNote::WithoutInlines));
@@ -142,6 +142,6 @@ fn level(diff: &Diff) -> Option<DiffNote> {
     if apart(busy) > AS_BUSY {
         return Some(DiffNote::OtherLoad(busy));
     }
-    let lengths = [&diff.before, &diff.after].map(DiffSide::mean_seconds);
+    let lengths = [&diff.before, &diff.after].map(DiffRuns::mean_seconds);
     (apart(lengths) > NOTICED).then_some(DiffNote::OtherLength(lengths))
 }

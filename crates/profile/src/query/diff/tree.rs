@@ -4,7 +4,7 @@
 use address::ById as _;
 use hashbrown::HashMap;
 
-use super::matching::{DiffFunctionId, PlaceFunctions};
+use super::matching::{DiffFunctionId, LocationFunctions};
 use super::run::samples_of;
 use super::weight::DiffWeight;
 use crate::id::{StackId, StringId, ThreadId};
@@ -36,13 +36,13 @@ const THREAD_NAMES: usize = 256;
 const OTHERS: &[u8] = b"[others]";
 
 /// A node: its caller's node, which precedes it, and its label.
-type Place = (Option<DiffNodeId>, DiffLabel);
+type LabelledNode = (Option<DiffNodeId>, DiffLabel);
 
 /// The tree while recordings are being added.
 #[derive(Debug, Default)]
 pub(super) struct UnionTree {
-    pub(super) places: Table<DiffNodeId, Place>,
-    index: HashMap<Place, DiffNodeId>,
+    pub(super) nodes: Table<DiffNodeId, LabelledNode>,
+    index: HashMap<LabelledNode, DiffNodeId>,
     /// Number of thread names.
     thread_names: usize,
     /// By recording: weight that ends at each node; trailing nodes are omitted.
@@ -51,7 +51,7 @@ pub(super) struct UnionTree {
 
 /// Parameters for adding the samples of a recording.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Counting<'a> {
+pub(super) struct CountOptions<'a> {
     pub(super) event: &'a [u8],
     pub(super) by_samples: bool,
     /// Function for an empty stack.
@@ -65,11 +65,11 @@ impl UnionTree {
     pub(super) fn add(
         &mut self,
         profile: &Profile,
-        places: &PlaceFunctions,
+        functions: &LocationFunctions,
         strings: &mut Strings,
-        counting: Counting<'_>,
+        counting: CountOptions<'_>,
     ) {
-        let Counting { event, by_samples, no_frames, renamed } = counting;
+        let CountOptions { event, by_samples, no_frames, renamed } = counting;
         let mut roots: HashMap<(ThreadId, bool), DiffNodeId> = HashMap::new();
         let mut known: HashMap<(DiffNodeId, StackId), DiffNodeId> = HashMap::new();
         let mut own: Vec<DiffWeight> = Vec::new();
@@ -80,7 +80,7 @@ impl UnionTree {
                 None => *roots.entry(key).or_insert(self.root(profile, sample, strings, renamed)),
             };
             let node = match sample.stack {
-                Some(stack) => self.stack(profile, places, root, stack, &mut known),
+                Some(stack) => self.stack(profile, functions, root, stack, &mut known),
                 None => self.child(Some(root), DiffLabel::Function(no_frames)),
             };
             if own.len() <= node.index() {
@@ -119,7 +119,7 @@ impl UnionTree {
     fn stack(
         &mut self,
         profile: &Profile,
-        places: &PlaceFunctions,
+        functions: &LocationFunctions,
         root: DiffNodeId,
         stack: StackId,
         known: &mut HashMap<(DiffNodeId, StackId), DiffNodeId>,
@@ -139,7 +139,7 @@ impl UnionTree {
         }
         for (id, frame) in pending.into_iter().rev() {
             if let Some(frame) = profile.frames.get(frame) {
-                for &function in places.at(frame.location).iter().rev() {
+                for &function in functions.at(frame.location).iter().rev() {
                     node = self.child(Some(node), DiffLabel::Function(function));
                 }
             }
@@ -150,7 +150,7 @@ impl UnionTree {
 
     fn child(&mut self, parent: Option<DiffNodeId>, label: DiffLabel) -> DiffNodeId {
         let place = (parent, label);
-        *self.index.entry(place).or_insert_with(|| self.places.push(place))
+        *self.index.entry(place).or_insert_with(|| self.nodes.push(place))
     }
 
     /// Returns the weight that ends at a node in a recording.
@@ -164,20 +164,19 @@ impl UnionTree {
     /// the subtrees of such nodes, which counts recursion once.
     pub(super) fn is_outermost(&self) -> Table<DiffNodeId, bool> {
         let mut children: Table<DiffNodeId, Vec<DiffNodeId>> =
-            self.places.iter().map(|_| Vec::new()).collect();
+            self.nodes.iter().map(|_| Vec::new()).collect();
         let mut pending = Vec::new();
-        for (id, &(parent, _)) in self.places.entries() {
+        for (id, &(parent, _)) in self.nodes.entries() {
             match parent.and_then(|parent| children.get_mut(parent)) {
                 Some(siblings) => siblings.push(id),
                 None => pending.push((id, false)),
             }
         }
-        let mut outermost: Table<DiffNodeId, bool> =
-            Table::from_vec(vec![false; self.places.len()]);
+        let mut outermost: Table<DiffNodeId, bool> = Table::from_vec(vec![false; self.nodes.len()]);
         // Number of occurrences of each function on the path from the root.
         let mut above: HashMap<DiffFunctionId, u32> = HashMap::new();
         while let Some((id, is_left)) = pending.pop() {
-            let Some(&(_, DiffLabel::Function(function))) = self.places.get(id) else {
+            let Some(&(_, DiffLabel::Function(function))) = self.nodes.get(id) else {
                 pending.extend(children.get(id).into_iter().flatten().map(|&child| (child, false)));
                 continue;
             };

@@ -1,7 +1,7 @@
 //! Call trees: the paths of stacks as functions, starting with the outermost or the innermost.
 
 use super::paths::{MergedNodes, NONE, Paths};
-use super::view::View;
+use super::view::PathView;
 use crate::id::RowId as _;
 use crate::query::functions::FunctionId;
 
@@ -29,7 +29,7 @@ pub(super) struct CallPaths {
 impl CallPaths {
     /// Builds the tree of a view. `wanted` lists, by stack, whether it is in the tree; a second list is for the stacks
     /// below [`CallLabel::Truncated`].
-    pub(super) fn new(view: &View<'_>, wanted: &[Vec<bool>], inverted: bool) -> Self {
+    pub(super) fn new(view: &PathView<'_>, wanted: &[Vec<bool>], inverted: bool) -> Self {
         let mut tree = MergedNodes::default();
         for (place, wanted) in wanted.iter().enumerate() {
             if inverted {
@@ -63,9 +63,9 @@ impl CallPaths {
 }
 
 /// Adds stacks below a root, outermost functions first.
-fn top_down(view: &View<'_>, wanted: &[bool], root: u32, tree: &mut MergedNodes) {
+fn top_down(view: &PathView<'_>, wanted: &[bool], root: u32, tree: &mut MergedNodes) {
     let paths = view.paths();
-    let is_wanted = wanted_runs(paths, wanted);
+    let is_wanted = selected_runs(paths, wanted);
     // By run: the node of the tree at which it ends.
     let mut ends: Vec<u32> = Vec::with_capacity(is_wanted.len());
     for (run, is_wanted) in paths.runs().zip(is_wanted) {
@@ -83,7 +83,7 @@ fn top_down(view: &View<'_>, wanted: &[bool], root: u32, tree: &mut MergedNodes)
 }
 
 /// Adds stacks, innermost functions first.
-fn bottom_up(view: &View<'_>, wanted: &[bool], tree: &mut MergedNodes) {
+fn bottom_up(view: &PathView<'_>, wanted: &[bool], tree: &mut MergedNodes) {
     let paths = view.paths();
     for (stack, is_wanted) in (0..).zip(wanted) {
         let mut at = NONE;
@@ -99,7 +99,7 @@ fn bottom_up(view: &View<'_>, wanted: &[bool], tree: &mut MergedNodes) {
 }
 
 /// Returns, by run, whether a wanted stack ends at or below it.
-fn wanted_runs(paths: &Paths, wanted: &[bool]) -> Vec<bool> {
+fn selected_runs(paths: &Paths, wanted: &[bool]) -> Vec<bool> {
     let mut runs = vec![false; paths.runs().len()];
     for (stack, _) in (0..).zip(wanted).filter(|(_, is_wanted)| **is_wanted) {
         if let Some(run) = runs.get_mut(paths.end(stack) as usize) {

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::call_paths::CallPaths;
 use super::paths::{NONE, Nodes, Paths};
-use super::view::View;
+use super::view::PathView;
 use crate::id::{EventId, StackId, StringId, ThreadId};
 use crate::profile::Profile;
 use crate::query::functions::{Function, FunctionId, FunctionLine, Functions};
@@ -195,7 +195,7 @@ impl Index {
     pub(super) fn tree(&self, inverted: bool) -> Arc<CallPaths> {
         let make = || {
             let all = vec![true; self.paths.stacks() as usize];
-            Arc::new(CallPaths::new(&View::whole(self), &[all], inverted))
+            Arc::new(CallPaths::new(&PathView::whole(self), &[all], inverted))
         };
         let [top_down, bottom_up] = &self.trees;
         let mut made = None;

@@ -7,20 +7,20 @@
 //! ```
 
 mod call_paths;
+mod filter;
 mod index;
 mod paths;
-mod question;
 mod selection;
 mod table;
 mod tree;
 mod view;
 
 pub use call_paths::CallLabel;
+pub use filter::{EventChoice, Filter, Patterns, SelectionError};
 pub use index::Index;
-pub use question::{EventChoice, Filter, Patterns, SelectionError};
 pub use selection::Selection;
 pub use table::{RowKey, TableRow, TableShape, table};
 pub use tree::{TreeRow, TreeShape, tree};
 
 /// Rows, and the number of omitted ones.
-pub type Rows<T> = (Vec<T>, usize);
+pub type LimitedRows<T> = (Vec<T>, usize);

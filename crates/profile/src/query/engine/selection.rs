@@ -6,9 +6,9 @@ use std::ops::{Range, RangeInclusive};
 use hashbrown::HashMap;
 use options::Weight;
 
+use super::filter::{EventChoice, Filter, SelectionError};
 use super::index::{Ending, Index, SampleSet};
-use super::question::{EventChoice, Filter, SelectionError};
-use super::view::{View, matches};
+use super::view::{PathView, matches};
 use crate::profile::Profile;
 use crate::query::cost::Cost;
 use crate::query::functions::{Function, FunctionId, FunctionLine};
@@ -18,7 +18,7 @@ use crate::tables::{SampleRow, Table};
 
 /// The matching samples of a set.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Counted<'i> {
+pub(super) struct SetCost<'i> {
     pub(super) set: &'i SampleSet,
     pub(super) cost: Cost,
 }
@@ -28,10 +28,10 @@ pub(super) struct Counted<'i> {
 pub struct Selection<'i> {
     pub(super) profile: &'i Profile,
     pub(super) index: &'i Index,
-    pub(super) view: View<'i>,
+    pub(super) view: PathView<'i>,
     /// In the order of their first samples.
-    pub(super) counted: Vec<Counted<'i>>,
-    passing: Passing,
+    pub(super) counted: Vec<SetCost<'i>>,
+    matching: MatchingSets,
     weights: Weights,
     total: Cost,
     complete: u64,
@@ -60,17 +60,17 @@ impl<'i> Selection<'i> {
     }
 
     fn of(profile: &'i Profile, index: &'i Index, weights: Weights, filter: &Filter) -> Self {
-        let passing = Passing::new(profile, index, &weights, filter);
-        let counted = passing.counted(profile, index, &weights);
+        let matching = MatchingSets::new(profile, index, &weights, filter);
+        let counted = matching.counted(profile, index, &weights);
         let complete = counted.iter().filter(|it| it.set.ending == Ending::Complete);
         Self {
             profile,
             index,
-            view: View::new(profile, index, filter),
+            view: PathView::new(profile, index, filter),
             complete: complete.map(|it| it.cost.samples).sum(),
             total: counted.iter().map(|it| it.cost).sum(),
             counted,
-            passing,
+            matching,
             weights,
         }
     }
@@ -107,7 +107,7 @@ impl<'i> Selection<'i> {
 
     /// Iterates over the matching samples with their costs, in order.
     pub(super) fn samples(&self) -> impl Iterator<Item = (&'i SampleRow, Cost)> {
-        let samples = self.passing.samples(self.profile, self.index);
+        let samples = self.matching.samples(self.profile, self.index);
         samples.map(|(sample, _)| (sample, cost_of(sample, &self.weights)))
     }
 }
@@ -118,7 +118,7 @@ fn cost_of(sample: &SampleRow, weights: &Weights) -> Cost {
 
 /// Sets and times of the matching samples.
 #[derive(Debug)]
-struct Passing {
+struct MatchingSets {
     /// By set: whether its samples match.
     sets: Vec<bool>,
     /// Time range, in nanoseconds.
@@ -127,7 +127,7 @@ struct Passing {
     rows: Range<usize>,
 }
 
-impl Passing {
+impl MatchingSets {
     fn new(profile: &Profile, index: &Index, weights: &Weights, filter: &Filter) -> Self {
         let comm = &filter.comm;
         let one_of = |list: &[i32], id: i32| list.is_empty() || list.contains(&id);
@@ -137,11 +137,11 @@ impl Passing {
                 && (comm.is_empty() || matches(profile, Some(thread.comm), comm))
         });
         let threads: Vec<bool> = threads.collect();
-        let stacks = WantedStacks::new(profile, index, filter);
+        let stacks = SelectedStacks::new(profile, index, filter);
         let passes = |set: &SampleSet| {
             weights.counts(set.event)
                 && threads.by_id(set.thread) == Some(&true)
-                && stacks.has(index.paths.end(set.stack))
+                && stacks.contains(index.paths.end(set.stack))
         };
         let time = filter.time.zip(index.first_time).map(|((from, to), first)| {
             let at = |seconds: f64| first.saturating_add((seconds.max(0.0) * 1e9) as u64);
@@ -177,24 +177,24 @@ impl Passing {
         profile: &'i Profile,
         index: &'i Index,
         weights: &Weights,
-    ) -> Vec<Counted<'i>> {
+    ) -> Vec<SetCost<'i>> {
         if self.time.is_none() {
-            let passing = index.sets.iter().zip(&self.sets).filter(|(_, passes)| **passes);
-            let counted = passing.map(|(set, _)| {
+            let matching = index.sets.iter().zip(&self.sets).filter(|(_, passes)| **passes);
+            let counted = matching.map(|(set, _)| {
                 let samples = u64::from(set.samples);
-                Counted { set, cost: Cost { samples, weight: weights.sum(samples, set.period) } }
+                SetCost { set, cost: Cost { samples, weight: weights.sum(samples, set.period) } }
             });
             return counted.collect();
         }
-        let mut places: HashMap<u32, usize> = HashMap::new();
-        let mut counted: Vec<Counted<'_>> = Vec::new();
+        let mut positions: HashMap<u32, usize> = HashMap::new();
+        let mut counted: Vec<SetCost<'_>> = Vec::new();
         for (sample, number) in self.samples(profile, index) {
             let Some(set) = index.sets.get(number as usize) else { continue };
-            let place = *places.entry(number).or_insert_with(|| {
-                counted.push(Counted { set, cost: Cost::default() });
+            let position = *positions.entry(number).or_insert_with(|| {
+                counted.push(SetCost { set, cost: Cost::default() });
                 counted.len() - 1
             });
-            if let Some(counted) = counted.get_mut(place) {
+            if let Some(counted) = counted.get_mut(position) {
                 counted.cost.add(cost_of(sample, weights));
             }
         }
@@ -203,22 +203,22 @@ impl Passing {
 }
 
 /// Stacks selected by the patterns `focus` and `ignore`; all stacks if there are none.
-struct WantedStacks {
+struct SelectedStacks {
     /// By run of the paths: bits of the patterns that match a function on the path to its end.
     matched: Vec<u8>,
-    wanted: u8,
+    required: u8,
 }
 
 const FOCUSED: u8 = 1;
 const IGNORED: u8 = 2;
 
-impl WantedStacks {
+impl SelectedStacks {
     fn new(profile: &Profile, index: &Index, filter: &Filter) -> Self {
         let (focus, ignore) = (&filter.focus, &filter.ignore);
-        let wanted = if focus.is_empty() { 0 } else { FOCUSED };
+        let required = if focus.is_empty() { 0 } else { FOCUSED };
         let mut matched = Vec::new();
         if focus.is_empty() && ignore.is_empty() {
-            return Self { matched, wanted };
+            return Self { matched, required };
         }
         let of_function = index.functions.iter().map(|function| {
             let bit =
@@ -234,12 +234,12 @@ impl WantedStacks {
             let own = own.filter_map(|&line| of_line.get(line as usize));
             matched.push(own.fold(above, |bits, bit| bits | bit));
         }
-        Self { matched, wanted }
+        Self { matched, required }
     }
 
     /// Returns true if stacks that end at `run` are selected.
-    fn has(&self, run: u32) -> bool {
+    fn contains(&self, run: u32) -> bool {
         let bits = self.matched.get(run as usize).copied().unwrap_or(0);
-        bits & IGNORED == 0 && bits & self.wanted == self.wanted
+        bits & IGNORED == 0 && bits & self.required == self.required
     }
 }

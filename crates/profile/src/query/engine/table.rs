@@ -4,7 +4,7 @@ use address::ById as _;
 use options::{CostKind, GroupBy};
 use std::cmp::Reverse;
 
-use super::Rows;
+use super::LimitedRows;
 use super::index::GroupKeys;
 use super::paths::NONE;
 use super::selection::Selection;
@@ -87,7 +87,7 @@ const NOTHING: Sums = Sums { own: ZERO, inclusive: ZERO, first: NONE, depth: 0 }
 
 /// Returns the rows selected by a shape, and the number of omitted ones.
 #[must_use]
-pub fn table(selection: &Selection<'_>, shape: TableShape) -> Rows<TableRow> {
+pub fn table(selection: &Selection<'_>, shape: TableShape) -> LimitedRows<TableRow> {
     let mut sums = match shape.group {
         GroupBy::Function | GroupBy::Line | GroupBy::Module => by_code(selection, shape.group),
         _ => by_sample(selection, shape),
@@ -106,28 +106,28 @@ pub fn table(selection: &Selection<'_>, shape: TableShape) -> Rows<TableRow> {
     let row =
         |&(key, Sums { own, inclusive, .. }): &(RowKey, Sums)| TableRow { key, own, inclusive };
     let rows: Vec<TableRow> = sums.iter().map(row).collect();
-    let cut = all - rows.len();
-    (rows, cut)
+    let omitted = all - rows.len();
+    (rows, omitted)
 }
 
 /// Sums by keys that are added when first encountered.
 #[derive(Default)]
 struct SampleSums {
-    places: HashMap<RowKey, usize>,
+    positions: HashMap<RowKey, usize>,
     rows: Vec<(RowKey, Sums)>,
 }
 
 impl SampleSums {
     /// Returns the position of a key.
-    fn place(&mut self, key: RowKey) -> usize {
-        *self.places.entry(key).or_insert_with(|| {
+    fn position(&mut self, key: RowKey) -> usize {
+        *self.positions.entry(key).or_insert_with(|| {
             self.rows.push((key, NOTHING));
             self.rows.len() - 1
         })
     }
 
-    fn add(&mut self, place: usize, order: u32, cost: Cost) {
-        if let Some((_, sums)) = self.rows.get_mut(place) {
+    fn add(&mut self, position: usize, order: u32, cost: Cost) {
+        if let Some((_, sums)) = self.rows.get_mut(position) {
             sums.own.add(cost);
             sums.inclusive.add(cost);
             sums.first = order.min(sums.first);
@@ -140,8 +140,8 @@ fn by_sample(selection: &Selection<'_>, shape: TableShape) -> Vec<(RowKey, Sums)
     let mut sums = SampleSums::default();
     if shape.group == GroupBy::Cpu {
         for (order, (sample, cost)) in (0..).zip(selection.samples()) {
-            let place = sums.place(RowKey::Cpu(sample.cpu()));
-            sums.add(place, order, cost);
+            let position = sums.position(RowKey::Cpu(sample.cpu()));
+            sums.add(position, order, cost);
         }
         return sums.rows;
     }
@@ -159,16 +159,16 @@ fn by_sample(selection: &Selection<'_>, shape: TableShape) -> Vec<(RowKey, Sums)
             _ => RowKey::Thread(id),
         };
         let keys: Vec<RowKey> = selection.profile.threads.entries().map(key).collect();
-        keys.into_iter().map(|key| sums.place(key)).collect()
+        keys.into_iter().map(|key| sums.position(key)).collect()
     };
     for (order, it) in (0..).zip(&selection.counted) {
-        let place = if shape.group == GroupBy::Event {
-            sums.place(RowKey::Event(it.set.event))
+        let position = if shape.group == GroupBy::Event {
+            sums.position(RowKey::Event(it.set.event))
         } else {
-            let Some(&place) = of_thread.by_id(it.set.thread) else { continue };
-            place
+            let Some(&position) = of_thread.by_id(it.set.thread) else { continue };
+            position
         };
-        sums.add(place, order, it.cost);
+        sums.add(position, order, it.cost);
     }
     sums.rows.retain(|(_, sums)| sums.first != NONE);
     sums.rows

@@ -3,11 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::Rows;
+use super::LimitedRows;
 use super::call_paths::{CallLabel, CallPaths};
 use super::index::Ending;
 use super::paths::NONE;
-use super::selection::{Counted, Selection};
+use super::selection::{Selection, SetCost};
 use crate::query::cost::Cost;
 use hashbrown::HashMap;
 use std::sync::Arc;
@@ -48,9 +48,9 @@ type Ranked = (Reverse<u64>, u32, u32, u32, u32);
 /// Returns the rows of the nodes; parents precede children. Nodes of too little cost or too great depth are omitted
 /// with their subtrees.
 #[must_use]
-pub fn tree(selection: &Selection<'_>, shape: TreeShape) -> Rows<TreeRow> {
+pub fn tree(selection: &Selection<'_>, shape: TreeShape) -> LimitedRows<TreeRow> {
     let tree = call_paths(selection, shape);
-    let stack = |it: &Counted<'_>| tree.stack(it.set.stack, it.set.ending == Ending::Truncated);
+    let stack = |it: &SetCost<'_>| tree.stack(it.set.stack, it.set.ending == Ending::Truncated);
     let counted = selection.counted.iter().map(|it| (stack(it), it.cost));
     let paths = &tree.paths;
     let totals = paths.totals(counted.clone());

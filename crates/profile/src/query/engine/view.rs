@@ -3,9 +3,9 @@
 use options::GroupBy;
 use std::borrow::Cow;
 
+use super::filter::{Filter, Patterns};
 use super::index::{GroupKeys, Index};
 use super::paths::{MergedNodes, NONE, Paths};
-use super::question::{Filter, Patterns};
 use crate::id::StringId;
 use crate::profile::Profile;
 use crate::query::functions::{Function, FunctionId};
@@ -13,16 +13,16 @@ use crate::tables::Table;
 
 /// The paths that a query traverses.
 #[derive(Debug)]
-pub(super) struct View<'i> {
+pub(super) struct PathView<'i> {
     index: &'i Index,
     /// Paths built for this view; `None` to use those of the index.
-    made: Option<Paths>,
-    shown: Shown,
+    built: Option<Paths>,
+    visible: VisibleNodes,
 }
 
 /// The nodes that a filter shows.
 #[derive(Debug)]
-enum Shown {
+enum VisibleNodes {
     All,
     /// By line of the index.
     Lines(Vec<bool>),
@@ -30,38 +30,38 @@ enum Shown {
     Nodes(Vec<bool>),
 }
 
-impl<'i> View<'i> {
+impl<'i> PathView<'i> {
     pub(super) fn new(profile: &Profile, index: &'i Index, filter: &Filter) -> Self {
-        let view = Self { index, made: None, shown: shown(profile, index, filter) };
+        let view = Self { index, built: None, visible: visible_nodes(profile, index, filter) };
         if filter.collapse_recursion {
-            let made = Some(view.without_recursion());
-            return Self { index, made, shown: Shown::All };
+            let built = Some(view.without_recursion());
+            return Self { index, built, visible: VisibleNodes::All };
         }
         view
     }
 
     /// Returns the view of all paths of an index.
     pub(super) const fn whole(index: &'i Index) -> Self {
-        Self { index, made: None, shown: Shown::All }
+        Self { index, built: None, visible: VisibleNodes::All }
     }
 
     /// Returns the paths; their codes are lines of the index.
     pub(super) fn paths(&self) -> &Paths {
-        self.made.as_ref().unwrap_or(&self.index.paths)
+        self.built.as_ref().unwrap_or(&self.index.paths)
     }
 
     /// Returns true if a node of the paths with this line is shown.
     pub(super) fn shows(&self, node: usize, line: u32) -> bool {
-        match &self.shown {
-            Shown::All => true,
-            Shown::Lines(lines) => lines.get(line as usize) == Some(&true),
-            Shown::Nodes(nodes) => nodes.get(node) == Some(&true),
+        match &self.visible {
+            VisibleNodes::All => true,
+            VisibleNodes::Lines(lines) => lines.get(line as usize) == Some(&true),
+            VisibleNodes::Nodes(nodes) => nodes.get(node) == Some(&true),
         }
     }
 
     /// Returns true if the view has all nodes of the index.
     pub(super) const fn is_whole(&self) -> bool {
-        self.made.is_none() && matches!(self.shown, Shown::All)
+        self.built.is_none() && matches!(self.visible, VisibleNodes::All)
     }
 
     /// Iterates over the functions of the shown nodes of a run, outermost first.
@@ -76,7 +76,7 @@ impl<'i> View<'i> {
         let keys = self.index.keys(group);
         // If the outermost node of a function on a path is hidden, so are its inner nodes. The outermost shown node is
         // therefore the outermost node. A module, in contrast, can have both hidden and shown functions.
-        let is_cached = self.made.is_none() && (self.is_whole() || group != GroupBy::Module);
+        let is_cached = self.built.is_none() && (self.is_whole() || group != GroupBy::Module);
         let outermost = if is_cached {
             Cow::Borrowed(keys.outermost(&self.index.paths))
         } else {
@@ -114,30 +114,30 @@ impl<'i> View<'i> {
 }
 
 /// Returns the nodes of an index's paths that a filter shows.
-fn shown(profile: &Profile, index: &Index, filter: &Filter) -> Shown {
+fn visible_nodes(profile: &Profile, index: &Index, filter: &Filter) -> VisibleNodes {
     let (hide, modules) = (&filter.hide, &filter.module);
     if hide.is_empty() && modules.is_empty() && filter.charge.is_empty() {
-        return Shown::All;
+        return VisibleNodes::All;
     }
     let is_wanted = |module| modules.is_empty() || matches(profile, module, modules);
     let wanted: Vec<bool> = index.modules.iter().map(|&module| is_wanted(module)).collect();
     let is_shown = |(function, module): (&Function, &u32)| {
         wanted.get(*module as usize) == Some(&true) && !matches(profile, function.name, hide)
     };
-    let shown: Table<FunctionId, bool> =
+    let visible: Table<FunctionId, bool> =
         index.functions.iter().zip(&index.module_of).map(is_shown).collect();
     let charged = |function: &Function| matches(profile, function.name, &filter.charge);
     let charged: Table<FunctionId, bool> = index.functions.iter().map(charged).collect();
     let has_charged = charged.iter().any(|&is_charged| is_charged);
-    if !has_charged && shown.iter().all(|&is_shown| is_shown) {
-        return Shown::All;
+    if !has_charged && visible.iter().all(|&is_shown| is_shown) {
+        return VisibleNodes::All;
     }
     let of_line = |flags: &Table<FunctionId, bool>| -> Vec<bool> {
         index.lines.iter().map(|line| flags.get(line.function) == Some(&true)).collect()
     };
-    let shown = of_line(&shown);
+    let visible = of_line(&visible);
     if !has_charged {
-        return Shown::Lines(shown);
+        return VisibleNodes::Lines(visible);
     }
     let charged = of_line(&charged);
     let has = |flags: &[bool], line: u32| flags.get(line as usize) == Some(&true);
@@ -149,11 +149,11 @@ fn shown(profile: &Profile, index: &Index, filter: &Filter) -> Shown {
         let mut is_charged = ends_charged.get(paths.parent(run) as usize) == Some(&true);
         for &line in paths.codes(run) {
             is_charged |= has(&charged, line);
-            nodes.push(!is_charged && has(&shown, line));
+            nodes.push(!is_charged && has(&visible, line));
         }
         ends_charged.push(is_charged);
     }
-    Shown::Nodes(nodes)
+    VisibleNodes::Nodes(nodes)
 }
 
 /// Returns true if one of the patterns matches a part of the name.

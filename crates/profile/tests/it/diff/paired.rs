@@ -8,8 +8,8 @@ use super::recording::{Recording, recording};
 use super::{diff_of, marked, name_of};
 
 /// Returns the functions that are not compared, by name, with reasons.
-fn left_out(diff: &Diff) -> Vec<(String, NotCompared)> {
-    let rows = diff.left_out(true);
+fn not_compared(diff: &Diff) -> Vec<(String, NotCompared)> {
+    let rows = diff.functions_not_compared(true);
     let mut rows: Vec<_> = rows
         .into_iter()
         .map(|(_, row)| (name_of(diff, row.name, row.module), row.not_compared.expect("a reason")))
@@ -40,7 +40,7 @@ fn modules_of_other_names_are_compared() {
         };
         let diff = diff_of(&of(one, 500, 500), &of(other, 510, 490), DiffOptions::default());
         assert_eq!(paired_by(&diff), [Some(by)], "{one}");
-        assert_eq!((marked(&diff), left_out(&diff).len()), (vec![], 0), "{one}");
+        assert_eq!((marked(&diff), not_compared(&diff).len()), (vec![], 0), "{one}");
         assert_eq!(diff.tested, [2, 3]);
         let is_noted = diff.notes.iter().any(|note| matches!(note, DiffNote::Paired(_)));
         assert_eq!(is_noted, by != PairedBy::Name, "{one}");
@@ -56,11 +56,11 @@ fn functions_of_modules_without_a_partner_are_never_marked() {
     let after = recording(&[("main@x f@x", 500), ("main@x h@z", 500)]);
     let diff = diff_of(&before, &after, DiffOptions::default());
     let expected = [("g@y", NotCompared::NoPartner), ("h@z", NotCompared::NoPartner)];
-    assert_eq!(left_out(&diff), expected.map(|(name, why)| (name.to_owned(), why)));
+    assert_eq!(not_compared(&diff), expected.map(|(name, why)| (name.to_owned(), why)));
     assert_eq!(marked(&diff), [""; 0]);
     assert_eq!(diff.not_compared_shares(), [0.5, 0.5]);
     assert_eq!(diff.tested, [1, 2]);
-    let row = diff.left_out(false)[0].1;
+    let row = diff.functions_not_compared(false)[0].1;
     assert_eq!((row.own.p, row.own.interval, row.own.before.samples), (None, None, 500));
 }
 
@@ -76,7 +76,7 @@ fn new_functions_of_mapped_modules_are_compared_with_nothing() {
         ("main@x new@x", 100),
     ]);
     let diff = diff_of(&before.profile, &after, DiffOptions::default());
-    assert_eq!(left_out(&diff), []);
+    assert_eq!(not_compared(&diff), []);
     assert_eq!(marked(&diff), ["f@x", "new@x", "pow@libm.so.6"]);
 }
 
@@ -91,11 +91,14 @@ fn what_has_no_name_on_one_side_is_not_compared() {
     };
     for (one, other) in [(&before, &stripped), (&stripped, &before)] {
         let diff = diff_of(one, other, DiffOptions::default());
-        assert_eq!(left_out(&diff), names(&["api@x", "hash@x", "main@x", "parse@x", "unknown@x"]));
+        assert_eq!(
+            not_compared(&diff),
+            names(&["api@x", "hash@x", "main@x", "parse@x", "unknown@x"])
+        );
         assert_eq!((marked(&diff), diff.not_compared_shares()), (vec![], [1.0, 1.0]));
     }
     let diff = diff_of(&before, &exported, DiffOptions::default());
-    assert_eq!(left_out(&diff), names(&["hash@x", "main@x", "parse@x", "unknown@x"]));
+    assert_eq!(not_compared(&diff), names(&["hash@x", "main@x", "parse@x", "unknown@x"]));
     assert_eq!(diff.tested, [0, 1]);
 }
 
@@ -105,7 +108,7 @@ fn unnamed_code_of_both_sides_is_compared() {
     let before = recording(&[("main@x f@x", 700), ("main@x ?@x", 300)]);
     let after = recording(&[("main@x f@x", 600), ("main@x ?@x", 300), ("main@x new@x", 100)]);
     let diff = diff_of(&before, &after, DiffOptions::default());
-    assert_eq!(left_out(&diff), []);
+    assert_eq!(not_compared(&diff), []);
     assert_eq!(marked(&diff), ["f@x", "new@x"]);
     let slower = recording(&[("main@x f@x", 500), ("main@x ?@x", 500)]);
     let diff = diff_of(&before, &slower, DiffOptions::default());
@@ -128,7 +131,7 @@ fn names_of_the_same_build_serve_both_sides() {
     }
     let diff =
         diff_of(&named, &with_id(&[("?0x40@x", 50), ("?0x80@x", 50)]), DiffOptions::default());
-    assert_eq!((left_out(&diff), diff.tested), (vec![], [2, 2]));
+    assert_eq!((not_compared(&diff), diff.tested), (vec![], [2, 2]));
     assert!(diff.ranked(false).is_empty());
 }
 
@@ -149,7 +152,7 @@ fn pairs_that_users_name_come_first() {
     for pairs in [[pair("y", "z")], [pair("/a/y", "/b/z")]] {
         let diff = compared(&pairs).expect("a difference");
         assert_eq!(paired_by(&diff), [Some(PairedBy::Name), Some(PairedBy::Option)]);
-        assert_eq!(left_out(&diff), []);
+        assert_eq!(not_compared(&diff), []);
     }
     // The user's pair takes precedence over a partner of the same name.
     let diff = compared(&[pair("x", "z")]).expect("a difference");

@@ -14,7 +14,7 @@ use crate::front::Service;
 use crate::http::json::as_json;
 use crate::http::received::Received;
 use crate::jobs::Job;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Problem, ProblemKind};
 
 /// Minimum interval between progress events.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -44,7 +44,7 @@ pub(in crate::http) async fn events(
 ) -> Result<Response, Problem> {
     let job = service.jobs.get(&id)?;
     let place = Arc::clone(&service.listeners).try_acquire_owned();
-    let place = place.map_err(|_| Problem::new(Kind::Busy).detail("too many listeners"))?;
+    let place = place.map_err(|_| Problem::new(ProblemKind::Busy).detail("too many listeners"))?;
     let (sender, receiver) = channel(1);
     tokio::spawn(async move {
         let _place = place;

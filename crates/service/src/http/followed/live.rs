@@ -18,16 +18,17 @@ use crate::http::files::tables;
 use crate::http::json::as_json;
 use crate::http::params::Params;
 use crate::http::received::Received;
-use crate::live::{Next, View, Watched};
-use crate::problem::{Kind, Problem};
+use crate::live::{LiveRecording, LiveView, NextChange};
+use crate::problem::{Problem, ProblemKind};
 use crate::protocol::Task;
 
 /// Time limit for the worker to write the tables.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-fn watched(service: &Service) -> Result<Arc<Watched>, Problem> {
+fn watched(service: &Service) -> Result<Arc<LiveRecording>, Problem> {
     let none = || {
-        let problem = Problem::new(Kind::NotFound).detail("this service watches no recording");
+        let problem =
+            Problem::new(ProblemKind::NotFound).detail("this service watches no recording");
         problem.hint("perf record -o - … | unwind-perf live -")
     };
     service.live.clone().ok_or_else(none)
@@ -57,7 +58,7 @@ pub(in crate::http) async fn columns(
     };
     let file = match kept {
         Some(file) => file,
-        None => ask(&service).await?,
+        None => request(&service).await?,
     };
     let size = file.metadata().map_err(|error| no_space(&error))?.len();
     let newest = view.numbers.newest.unwrap_or(0);
@@ -65,15 +66,15 @@ pub(in crate::http) async fn columns(
 }
 
 /// Requests the current tables from the worker.
-async fn ask(service: &Service) -> Result<File, Problem> {
+async fn request(service: &Service) -> Result<File, Problem> {
     let output = service.store.begin("answer").map_err(|error| no_space(&error))?;
     let copy = output.as_fd().try_clone_to_owned().map_err(|error| no_space(&error))?;
     let mut call = service.watcher.call(Task::LiveColumns, vec![copy])?;
     let answer = tokio::time::timeout(PATIENCE, call.answer()).await;
     let (answer, _) =
-        answer.map_err(|_| Problem::new(Kind::Busy).detail("the worker is behind"))??;
+        answer.map_err(|_| Problem::new(ProblemKind::Busy).detail("the worker is behind"))??;
     if answer.get() == "null" {
-        return Err(Problem::new(Kind::Gone).detail("nothing has come yet"));
+        return Err(Problem::new(ProblemKind::Gone).detail("nothing has come yet"));
     }
     // The file is unlinked, but its data remain until the read ends.
     opened(&output.path())
@@ -93,11 +94,11 @@ pub(in crate::http) async fn events(
     let after = params.take("after")?;
     params.end()?;
     let last = headers.get("last-event-id").and_then(|it| it.to_str().ok()).map(str::to_owned);
-    let wrong = |_| Problem::new(Kind::BadRequest).detail("after is the number of a tick");
+    let wrong = |_| Problem::new(ProblemKind::BadRequest).detail("after is the number of a tick");
     let after = last.or(after).map(|tick| tick.parse::<u64>()).transpose().map_err(wrong)?;
     let watched = watched(&service)?;
     let place = Arc::clone(&service.listeners).try_acquire_owned();
-    let place = place.map_err(|_| Problem::new(Kind::Busy).detail("too many listeners"))?;
+    let place = place.map_err(|_| Problem::new(ProblemKind::Busy).detail("too many listeners"))?;
     let (sender, receiver) = channel(1);
     let stopping = service.stopping.subscribe();
     tokio::spawn(async move {
@@ -109,7 +110,7 @@ pub(in crate::http) async fn events(
 
 /// Sends changes at the speed of the client; a client that falls too far back must reload the tables.
 async fn follow(
-    watched: &Watched,
+    watched: &LiveRecording,
     mut have: Option<u64>,
     sender: &Sender<Result<Event, Infallible>>,
     mut stopping: watch::Receiver<bool>,
@@ -122,15 +123,15 @@ async fn follow(
             let next = match have {
                 Some(tick) => watched.recent().after(tick),
                 None if view.tick == 0 => break,
-                None => Next::Anew,
+                None => NextChange::FromScratch,
             };
             let event = match next {
-                Next::NotYet => break,
-                Next::Anew => {
-                    let _ = sender.send(Ok(told(&view, "anew"))).await;
+                NextChange::NotYet => break,
+                NextChange::FromScratch => {
+                    let _ = sender.send(Ok(live_event(&view, "anew"))).await;
                     return;
                 }
-                Next::Rows(tick, rows) => {
+                NextChange::Rows(tick, rows) => {
                     have = Some(tick);
                     let text = format!("{{\"live\":{},\"rows\":\"{rows}\"}}", text_of(&view));
                     Event::default().event("tick").id(tick.to_string()).data(text)
@@ -142,10 +143,10 @@ async fn follow(
             }
         }
         if view.is_over() {
-            let _ = sender.send(Ok(told(&view, "end"))).await;
+            let _ = sender.send(Ok(live_event(&view, "end"))).await;
             return;
         }
-        if !has_rows && sender.send(Ok(told(&view, "state"))).await.is_err() {
+        if !has_rows && sender.send(Ok(live_event(&view, "state"))).await.is_err() {
             return;
         }
         tokio::select! {
@@ -156,10 +157,10 @@ async fn follow(
     }
 }
 
-fn text_of(view: &View) -> String {
+fn text_of(view: &LiveView) -> String {
     serde_json::to_string(view).unwrap_or_default()
 }
 
-fn told(view: &View, name: &str) -> Event {
+fn live_event(view: &LiveView, name: &str) -> Event {
     Event::default().event(name).data(text_of(view))
 }

@@ -18,10 +18,10 @@ use profile::Profile;
 
 use super::about::about;
 use super::answer::{Answer, answer, not_written};
-use super::outbox::Outbox;
+use super::outbox::ReplySender;
 use super::task_context::TaskContext;
 use crate::problem::Problem;
-use crate::protocol::{Event, LiveChange, LiveNumbers, LiveTask, LiveTick};
+use crate::protocol::{LiveChange, LiveNumbers, LiveTask, LiveTick, WorkerEvent};
 pub(super) use tables::LiveTables;
 
 /// Maximum bytes of rows in an update; beyond it, clients must reload the tables.
@@ -46,7 +46,7 @@ pub(super) fn watch(context: &mut TaskContext<'_>, task: &LiveTask) -> Result<An
         numbers: LiveNumbers::default(),
     };
     *worker.live.lock() = (LivePage::new(task.options.inlines), 0);
-    let ticks = Ticks { keep: task.keep.map(Duration::from_millis), ..Ticks::default() };
+    let ticks = Ticks { max_age: task.keep.map(Duration::from_millis), ..Ticks::default() };
     let stream = StreamOptions::by(Schedule::Ticks(ticks));
     let options = task.options.apply(&worker.options.options);
     let source = Source::Stream { name: task.name.clone().into(), bytes };
@@ -83,7 +83,7 @@ pub(super) fn write(tables: &LiveTables, output: File) -> Result<Answer, Problem
 /// Sends updates to the front.
 struct LiveRows<'t> {
     id: u64,
-    outbox: Arc<Outbox>,
+    outbox: Arc<ReplySender>,
     tables: &'t LiveTables,
     inlines: bool,
     generation: u32,
@@ -107,7 +107,7 @@ impl LiveRows<'_> {
 
     fn send(&self, tick: u64, change: LiveChange) {
         let tick = LiveTick { tick, numbers: self.numbers.clone(), change };
-        self.outbox.send(self.id, Event::Live(Box::new(tick)));
+        self.outbox.send(self.id, WorkerEvent::Live(Box::new(tick)));
     }
 }
 
@@ -135,7 +135,7 @@ impl Sink for LiveRows<'_> {
         self.numbers.nodes = page.nodes() as u64;
         drop(tables);
         let rows = rows.map(|rows| STANDARD.encode(rows));
-        self.send(now, rows.map_or(LiveChange::Anew, LiveChange::Rows));
+        self.send(now, rows.map_or(LiveChange::FromScratch, LiveChange::Rows));
         Ok(())
     }
 }

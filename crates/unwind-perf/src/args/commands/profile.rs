@@ -17,8 +17,8 @@ use crate::args::groups::OffCpuArgs;
 use crate::args::groups::SourceArgs;
 use crate::args::groups::SymbolArgs;
 use crate::args::groups::{ExchangeArgs, FoldedArgs, ScriptArgs};
-use crate::args::misspelt::suggestion;
 use crate::args::options::host;
+use crate::args::suggestions::suggestion;
 use crate::args::values::FormatParser;
 
 /// The arguments of the main job.

@@ -61,8 +61,8 @@ impl SymbolArgs {
     }
 
     /// Returns the location of cached names.
-    pub(crate) fn cache(&self) -> Option<CachePlace> {
-        let place = CachePlace::usual(self.cache.clone()?);
-        Some(CachePlace { most: self.cache_size.unwrap_or(place.most), ..place })
+    pub(crate) fn cache(&self) -> Option<CacheLocation> {
+        let place = CacheLocation::of_default_size(self.cache.clone()?);
+        Some(CacheLocation { most: self.cache_size.unwrap_or(place.most), ..place })
     }
 }

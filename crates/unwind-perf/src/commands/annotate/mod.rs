@@ -1,6 +1,6 @@
 //! `unwind-perf annotate`: source lines and instructions of a function with their costs.
 
-mod wanted_function;
+mod function_query;
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use profile::query::{
     AddressCost, Annotation, Cost, FunctionMarks, Functions, Weights, address_costs, annotate,
 };
 
-use super::nothing_left::nothing_left;
+use super::no_samples::no_samples_advice;
 use super::profile::on_pool;
 use profile::StringId;
 
@@ -22,7 +22,7 @@ use crate::terminal::{
     Completeness, Inputs, OutputTarget, Progress, Status, console_look, print_damage,
     print_not_kept, print_other_events, print_summary, shown, timings_text,
 };
-use wanted_function::Wanted;
+use function_query::FunctionQuery;
 
 /// Maximum number of other functions with similar names that are listed.
 const OTHERS: usize = 5;
@@ -43,14 +43,14 @@ fn annotated(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
     let observer: Arc<dyn Observer> = progress.clone();
     let analysis = pipeline().analyze(source(input), &options, &observer).map_err(with_argument)?;
     progress.clear();
-    if let Some(message) = nothing_left(&analysis, &options.samples) {
+    if let Some(message) = no_samples_advice(&analysis, &options.samples) {
         bail!(message);
     }
     let profile = &analysis.profile;
     let weights = Weights::new(profile, args.weight.weight());
     let functions = Functions::new(profile, true);
     let marks = FunctionMarks::new(profile, &functions.rows);
-    let wanted = Wanted { profile, functions: &functions, text: &args.function };
+    let wanted = FunctionQuery { profile, functions: &functions, text: &args.function };
     let found = wanted.find(|is_wanted| annotate(profile, &weights, &functions, is_wanted));
     let Some((function, others)) = found.split_first() else {
         bail!("no sampled function has {} in its name; unwind-perf top lists them", args.function);
@@ -61,7 +61,8 @@ fn annotated(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
         code(&analysis, &weights, function)
     };
     let sources = sources(&analysis, function, &options.files);
-    let shown = Shown { function, marks: &marks, sources: &sources, instructions, addresses };
+    let shown =
+        PrintedFunction { function, marks: &marks, sources: &sources, instructions, addresses };
     target.write_all(&text(&analysis, &weights, &shown, args.run.output.is_none())?)?;
     if args.run.timings {
         eprint!("{}", timings_text(&analysis.timings, profile.locations.len()));
@@ -74,14 +75,14 @@ fn annotated(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
         print_summary(&analysis, args.run.verbose)?;
         print_not_kept(&analysis);
         print_other_events(profile, args.weight.weight());
-        tell(&analysis, others, &marks, &sources, why.as_deref());
+        print(&analysis, others, &marks, &sources, why.as_deref());
     }
     let status = if analysis.is_damaged { Status::Damaged } else { Status::Complete };
     Ok(Completeness::of(profile).judge(args.run.fail_if_incomplete.as_ref(), status))
 }
 
 /// Parts of the printed function.
-struct Shown<'a> {
+struct PrintedFunction<'a> {
     function: &'a Annotation,
     marks: &'a FunctionMarks,
     sources: &'a [AnnotatedSource],
@@ -92,7 +93,7 @@ struct Shown<'a> {
 fn text(
     analysis: &Analysis,
     weights: &Weights,
-    shown: &Shown<'_>,
+    shown: &PrintedFunction<'_>,
     to_stdout: bool,
 ) -> std::io::Result<Vec<u8>> {
     let printed = AnnotatedFunction {
@@ -118,9 +119,9 @@ fn total(analysis: &Analysis, weights: &Weights) -> Cost {
 }
 
 /// Instructions of a function, the costs of their addresses, and the reason if the instructions cannot be shown.
-type Code = (Vec<(u64, u8, String)>, Vec<AddressCost>, Option<String>);
+type FunctionInstructions = (Vec<(u64, u8, String)>, Vec<AddressCost>, Option<String>);
 
-fn code(analysis: &Analysis, weights: &Weights, function: &Annotation) -> Code {
+fn code(analysis: &Analysis, weights: &Weights, function: &Annotation) -> FunctionInstructions {
     let Some(&(place, _)) = function.code.first() else {
         let why = "nothing says where the function begins".to_owned();
         return (Vec::new(), Vec::new(), Some(why));
@@ -155,7 +156,7 @@ fn sources(analysis: &Analysis, function: &Annotation, files: &FileSearch) -> Ve
 }
 
 /// Prints on standard error why source or instructions are missing, and the other functions that match the name.
-fn tell(
+fn print(
     analysis: &Analysis,
     others: &[Annotation],
     marks: &FunctionMarks,

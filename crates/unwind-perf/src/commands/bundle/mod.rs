@@ -6,8 +6,8 @@
 
 mod anonymous;
 mod chains;
-mod proof;
 mod stripped;
+mod verification;
 
 use std::collections::BTreeSet;
 use std::io::{BufWriter, Write as _};
@@ -22,8 +22,8 @@ use host::{FileKind, Host, NewFile, Origin};
 use pipeline::{FileSearch, Observer, Options, search_in_bundle};
 
 use self::anonymous::Anonymous;
-use self::proof::{Outcome, has_stacks, json_hash, replay};
-use self::stripped::{Stripped, tell_changed};
+use self::stripped::{Stripped, print_changed};
+use self::verification::{ReplayVerdict, has_stacks, json_hash, replay};
 use super::page_code::page_code;
 use super::profile::on_pool;
 use crate::args::{BundleArgs, host, pipeline, pipeline_on, source, with_argument};
@@ -73,27 +73,30 @@ fn noted(
     options: &Options,
     args: &BundleArgs,
     observer: &Arc<dyn Observer>,
-) -> anyhow::Result<(Run, Option<Anonymous>)> {
+) -> anyhow::Result<(JournaledRun, Option<Anonymous>)> {
     let failed = |option: &str| format!("{option}: {}", input.display());
     if args.anonymize {
         let machine = Anonymous::new(input, options, observer);
         let machine = machine.with_context(|| failed("--anonymize"))?;
         let host = Arc::clone(&machine.host);
         let recording = Path::new(RECORDING);
-        let run = Run::new(host, recording, &machine.options, None, args, observer)?;
+        let run = JournaledRun::new(host, recording, &machine.options, None, args, observer)?;
         return Ok((run, Some(machine)));
     }
     if args.no_stacks {
         let stripped = Stripped::new(input, place, options, observer);
         let stripped = stripped.with_context(|| failed("--no-stacks"))?;
         let host = Arc::clone(&stripped.host);
-        return Ok((Run::new(host, input, options, Some(&stripped), args, observer)?, None));
+        return Ok((
+            JournaledRun::new(host, input, options, Some(&stripped), args, observer)?,
+            None,
+        ));
     }
-    Ok((Run::new(host(), input, options, None, args, observer)?, None))
+    Ok((JournaledRun::new(host(), input, options, None, args, observer)?, None))
 }
 
 /// A run with a journal of its queries.
-struct Run {
+struct JournaledRun {
     taken: JournalAnswers,
     facts: BundleFacts,
     recorded: RecordedFiles,
@@ -101,7 +104,7 @@ struct Run {
     is_private: bool,
 }
 
-impl Run {
+impl JournaledRun {
     fn new(
         machine: Arc<dyn Host>,
         input: &Path,
@@ -118,7 +121,7 @@ impl Run {
         // Pages show the instructions of functions, so the bundle needs their bytes as well.
         let _ = page_code(&analysis);
         if let Some(stripped) = stripped {
-            tell_changed(&stripped.profile, &analysis.profile, args.quiet);
+            print_changed(&stripped.profile, &analysis.profile, args.quiet);
         }
         let stacks = stripped.is_none() && !args.anonymize && has_stacks(&analysis);
         let status = if analysis.is_damaged { Status::Damaged } else { Status::Complete };
@@ -142,7 +145,7 @@ impl Run {
 
 /// Writes the bundle beside its final path, until it gives the same result or contains everything.
 fn write(
-    run: &Run,
+    run: &JournaledRun,
     mut keep: ContentSelection,
     place: &Path,
     observer: &Arc<dyn Observer>,
@@ -157,8 +160,8 @@ fn write(
         let written = written.and_then(|it| out.flush().map(|()| it)).with_context(failed)?;
         drop(out);
         let holes = match replay(&new.path(), observer, run.facts.json_sha256)? {
-            Outcome::Same => return Ok((written, new, true)),
-            Outcome::Other { holes } => holes,
+            ReplayVerdict::Same => return Ok((written, new, true)),
+            ReplayVerdict::Other { holes } => holes,
         };
         match more(&keep, &holes) {
             Some(more) => keep = more,
@@ -177,8 +180,8 @@ fn check(input: &Path, options: &Options) -> anyhow::Result<()> {
             "{name} can be read only once, but a bundle is verified by a second reading; name a file"
         );
     }
-    let settled = pipeline().settle(source(input), &Options::default());
-    if settled.map_err(with_argument)?.bundle.is_some() {
+    let resolved = pipeline().resolve_source(source(input), &Options::default());
+    if resolved.map_err(with_argument)?.bundle.is_some() {
         bail!("{name} is already a bundle");
     }
     for store in &options.files.build_id_stores {

@@ -56,7 +56,7 @@ impl Stripped {
 }
 
 /// Prints the number of callchains that changed.
-pub(super) fn tell_changed(before: &Profile, after: &Profile, quiet: bool) {
+pub(super) fn print_changed(before: &Profile, after: &Profile, quiet: bool) {
     let (changed, all) = (changed(before, after), before.samples.len());
     if changed > 0 {
         print_note(&format!(

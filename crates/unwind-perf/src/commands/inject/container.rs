@@ -8,7 +8,7 @@ use perf_data::{Feature, RecordKind};
 
 /// Offsets of the sections of a plain little-endian file.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Layout {
+pub(crate) struct FileLayout {
     data: (usize, usize),
 }
 
@@ -19,7 +19,7 @@ const DATA_SIZE: usize = 48;
 /// Offset of the feature bits, in bytes.
 const FEATURES: usize = 72;
 
-impl Layout {
+impl FileLayout {
     pub(crate) fn read(bytes: &[u8]) -> anyhow::Result<Self> {
         if !bytes.starts_with(b"PERFILE2") {
             bail!("only plain little-endian perf.data files can be rewritten");

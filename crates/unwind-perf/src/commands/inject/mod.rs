@@ -15,7 +15,7 @@ use anyhow::{Context as _, bail};
 use host::Origin;
 use pipeline::{Observer, Options, Unobserved};
 
-use self::container::Layout;
+use self::container::FileLayout;
 use self::records::{Injected, collect};
 use crate::args::{InjectArgs, host, pipeline, source, with_argument};
 use crate::terminal::{Inputs, OutputTarget, Status, status_of};
@@ -32,13 +32,14 @@ pub(crate) fn run(args: &InjectArgs) -> anyhow::Result<Status> {
     let options = Options { files: args.files.search()?, ..Options::default() };
     let inputs = Inputs::new(&args.input, &options, &args.files.map_file);
     let target = OutputTarget::regular_file(&args.output, &inputs)?;
-    let settled = pipeline().settle(source(&args.input), &options).map_err(with_argument)?;
-    let file = settled.host().open(settled.source.name(), Origin::User)?;
+    let resolved =
+        pipeline().resolve_source(source(&args.input), &options).map_err(with_argument)?;
+    let file = resolved.host().open(resolved.source.name(), Origin::User)?;
     let bytes = &*file.content;
-    let layout = Layout::read(bytes).with_context(cannot_read)?;
+    let layout = FileLayout::read(bytes).with_context(cannot_read)?;
     let observer: Arc<dyn Observer> = Arc::new(Unobserved);
-    let recording = source(settled.source.name());
-    let maps = settled.pipeline.maps(recording, &settled.options, &observer);
+    let recording = source(resolved.source.name());
+    let maps = resolved.pipeline.maps(recording, &resolved.options, &observer);
     let mut maps = maps.map_err(with_argument)?;
     if maps.head().features().compressed.is_some() {
         bail!("{}: compressed records cannot be rewritten", args.input.display());

@@ -10,7 +10,7 @@ use module_map::{Mapping, Module, Timeline};
 use perf_data::{Event, Mmap, MmapId, Record, RecordKind};
 use pipeline::{Files, MapReplay};
 
-use super::container::{Layout, build_id_union};
+use super::container::{FileLayout, build_id_union};
 
 /// Changes to a recording.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ type CodeFiles = Vec<(PathBuf, Vec<u8>)>;
 pub(crate) fn collect(
     bytes: &[u8],
     maps: &mut MapReplay,
-    layout: &Layout,
+    layout: &FileLayout,
     output: &Path,
 ) -> Injected {
     maps.timeline.start_journal();
@@ -66,7 +66,7 @@ pub(crate) fn collect(
     taken.sort_by_key(|taken| taken.position);
     let (names, code) = code_files(&maps.timeline, maps.files(), output);
     let trailer = maps.head().events().first().map(Trailer::new).unwrap_or_default();
-    let row = |taken: &Taken| {
+    let row = |taken: &JournalMapping| {
         let id = taken.mapping.module;
         let module = maps.timeline.modules().by_id(id);
         let name = names.get(&id).cloned().or_else(|| Some(path_of(module?)));
@@ -77,16 +77,16 @@ pub(crate) fn collect(
 }
 
 /// A mapping that the recording does not state, and the position of its record.
-struct Taken {
+struct JournalMapping {
     position: u64,
     time: Timestamp,
     pid: Pid,
     mapping: Mapping,
 }
 
-fn take(timeline: &mut Timeline, position: u64, time: Timestamp, taken: &mut Vec<Taken>) {
+fn take(timeline: &mut Timeline, position: u64, time: Timestamp, taken: &mut Vec<JournalMapping>) {
     let rows = timeline.take_journal().into_iter();
-    taken.extend(rows.map(|(pid, mapping)| Taken { position, time, pid, mapping }));
+    taken.extend(rows.map(|(pid, mapping)| JournalMapping { position, time, pid, mapping }));
 }
 
 /// Returns the listed build-id of a map if its record states none and the id can belong to the mapped file.
@@ -184,10 +184,10 @@ impl Trailer {
 }
 
 /// An `MMAP2` record of a readable and executable private mapping.
-fn mmap2(taken: &Taken, name: &[u8], id: Option<BuildId>, trailer: &Trailer) -> Vec<u8> {
+fn mmap2(taken: &JournalMapping, name: &[u8], id: Option<BuildId>, trailer: &Trailer) -> Vec<u8> {
     const USER: u16 = 2;
     const BUILD_ID: u16 = 1 << 14;
-    let Taken { pid, mapping, time, .. } = taken;
+    let JournalMapping { pid, mapping, time, .. } = taken;
     let mut record = RecordKind::MMAP2.0.to_le_bytes().to_vec();
     record.extend((if id.is_some() { USER | BUILD_ID } else { USER }).to_le_bytes());
     record.extend([0; 2]);

@@ -39,18 +39,18 @@ pub(crate) fn run(args: &BuildIdArgs) -> anyhow::Result<Status> {
 
 /// Files in order of first appearance.
 #[derive(Default)]
-struct Rows {
-    known: BTreeMap<(BuildId, Vec<u8>), usize>,
+struct FileList {
+    files: BTreeMap<(BuildId, Vec<u8>), usize>,
 }
 
-impl Rows {
+impl FileList {
     fn add(&mut self, id: BuildId, name: &[u8]) {
-        let next = self.known.len();
-        self.known.entry((id, name.to_vec())).or_insert(next);
+        let next = self.files.len();
+        self.files.entry((id, name.to_vec())).or_insert(next);
     }
 
     fn into_list(self) -> List {
-        let mut rows: Vec<_> = self.known.into_iter().collect();
+        let mut rows: Vec<_> = self.files.into_iter().collect();
         rows.sort_by_key(|row| row.1);
         rows.into_iter().map(|row| row.0).collect()
     }
@@ -59,7 +59,7 @@ impl Rows {
 /// Returns all ids, from the build-id table and from the map records.
 fn all(input: &Path) -> anyhow::Result<(List, Findings)> {
     let mut findings = Findings::default();
-    let mut maps = Rows::default();
+    let mut maps = FileList::default();
     let (recording, watch) = open(input)?;
     let visited = visit_records(recording, &mut findings, &mut |_, record| {
         if let RawBody::Record(Record::Mmap(map), _) = &record.body
@@ -71,7 +71,7 @@ fn all(input: &Path) -> anyhow::Result<(List, Findings)> {
     })
     .with_context(|| format!("cannot read {}", input.display()))?;
     watch.check()?;
-    let mut rows = Rows::default();
+    let mut rows = FileList::default();
     for entry in visited.head.features().build_ids {
         if let Some(id) = entry.build_id {
             rows.add(id, entry.name);
@@ -88,7 +88,7 @@ fn with_hits(input: &Path) -> anyhow::Result<(List, Findings)> {
     let mut maps = maps.map_err(with_argument)?;
     // Modules in the order of their first hit.
     let mut hits = Vec::new();
-    let mut known = BTreeSet::new();
+    let mut files = BTreeSet::new();
     while let Some(batch) = maps.next_batch() {
         let mut records = batch.records().peekable();
         for entry in batch.samples() {
@@ -101,7 +101,7 @@ fn with_hits(input: &Path) -> anyhow::Result<(List, Findings)> {
                 let timeline = &mut maps.timeline;
                 let space = if in_kernel { timeline.kernel() } else { timeline.space(entry.pid).0 };
                 if let Some(mapping) = space.lookup(address)
-                    && known.insert(mapping.module)
+                    && files.insert(mapping.module)
                 {
                     hits.push(mapping.module);
                 }
@@ -114,7 +114,7 @@ fn with_hits(input: &Path) -> anyhow::Result<(List, Findings)> {
     let listed = &maps.head().features().build_ids;
     let listed: BTreeMap<&[u8], BuildId> =
         listed.iter().filter_map(|entry| Some((entry.name, entry.build_id?))).collect();
-    let mut rows = Rows::default();
+    let mut rows = FileList::default();
     for module in hits.iter().filter_map(|id| maps.timeline.modules().by_id(*id)) {
         let id = module.identity.build_id.or_else(|| listed.get(&*module.path).copied());
         if let Some(id) = id {

@@ -67,7 +67,7 @@ fn print_space(
         writeln!(text, "{pid} {name}")?;
     }
     let files = maps.files();
-    let code = Code::of(&space);
+    let code = ExecutableMappings::of(&space);
     for recorded in space.mappings() {
         // Text that was moved before the recording started; the range remains the recorded one.
         let moved = files.images.remapped_text(&recorded, &space);
@@ -91,9 +91,9 @@ fn print_space(
 }
 
 /// Executable mappings of a space, by module, in address order.
-struct Code(HashMap<ModuleId, Vec<Mapping>>);
+struct ExecutableMappings(HashMap<ModuleId, Vec<Mapping>>);
 
-impl Code {
+impl ExecutableMappings {
     fn of(space: &Space) -> Self {
         let mut code = HashMap::<_, Vec<_>>::new();
         for mapping in space.mappings().filter(|mapping| mapping.executable) {

@@ -3,9 +3,9 @@
 //!
 //! It is the only command that starts another program, and it ends with that program's status.
 
-mod ended;
+mod bundled;
+mod exit_status;
 mod options;
-mod packed;
 mod previous;
 mod run;
 mod store;
@@ -18,8 +18,8 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use pipeline::{Analysis, Error, NameOptions, Observer, Options, Unobserved};
 
-use self::packed::Packed;
-use self::previous::Previous;
+use self::bundled::BundledRecording;
+use self::previous::PreviousRecordings;
 use crate::args::{RecordArgs, host, pipeline, source, with_argument};
 use crate::terminal::{Status, print_damage, print_error, print_summary, shown};
 
@@ -43,7 +43,7 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<Status> {
     if !args.bundle {
         return record(args, &args.output, || look_at(args));
     }
-    let packed = Packed::new(&args.output)?;
+    let packed = BundledRecording::new(&args.output)?;
     record(args, packed.recording(), || packed.pack(args))
 }
 
@@ -60,7 +60,7 @@ fn record(
             eprintln!("Press Ctrl-C to end the recording.");
         }
     }
-    let previous = Previous::of(recording);
+    let previous = PreviousRecordings::of(recording);
     let ended = match run::perf(&args.perf, &words) {
         Ok(ended) => ended,
         Err(error) => {
@@ -71,26 +71,26 @@ fn record(
     if !is_recorded(recording, &previous, ended) {
         previous.restore();
         let message = format!("perf wrote no recording ({ended})");
-        let Some(status) = ended::cannot_start(&args.command, ended, &*host()) else {
+        let Some(status) = exit_status::cannot_start(&args.command, ended, &*host()) else {
             bail!(message);
         };
         print_error(&message);
         return Ok(Status::Ended(status));
     }
-    previous.give_way();
+    previous.accept_new();
     use_it()?;
-    Ok(Status::Ended(ended::exit_status(ended)))
+    Ok(Status::Ended(exit_status::exit_status(ended)))
 }
 
 /// Returns true if there is a new recording. perf writes the start of one before it starts the program.
-fn is_recorded(recording: &Path, previous: &Previous, ended: ExitStatus) -> bool {
+fn is_recorded(recording: &Path, previous: &PreviousRecordings, ended: ExitStatus) -> bool {
     // An older recording that perf left in place is not a result.
     if !previous.is_replaced() {
         return false;
     }
     // A recording with samples but without a complete header means that perf was killed.
     ended.success()
-        || !ended::is_unfinished(recording, &*host())
+        || !exit_status::is_unfinished(recording, &*host())
         || analyze(recording).is_ok_and(|analysis| !analysis.profile.samples.is_empty())
 }
 
@@ -117,7 +117,7 @@ fn account(args: &RecordArgs, analysis: &Analysis) -> anyhow::Result<()> {
 fn look_at(args: &RecordArgs) -> anyhow::Result<()> {
     let analysis = analyze(&args.output)?;
     account(args, &analysis)?;
-    let stored = (!args.no_store).then(|| store::keep(args, &analysis, &*host()));
+    let stored = (!args.no_store).then(|| store::store_files(args, &analysis, &*host()));
     if !args.quiet {
         stored.iter().for_each(|line| eprintln!("{line}"));
         next(args, &args.output);

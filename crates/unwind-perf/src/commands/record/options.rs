@@ -109,14 +109,14 @@ mod tests {
     use clap::Parser;
 
     #[derive(Debug, Parser)]
-    struct Only {
+    struct RecordOnly {
         #[command(flatten)]
         args: RecordArgs,
     }
 
     fn words(line: &str, abilities: &Abilities) -> String {
         let line = line.split_whitespace();
-        let only = Only::try_parse_from(std::iter::once("x").chain(line)).expect("arguments");
+        let only = RecordOnly::try_parse_from(std::iter::once("x").chain(line)).expect("arguments");
         let words = arguments(&only.args, &only.args.output, abilities);
         let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
         words.join(" ")

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use host::{FileKind, FileStat, Host as _, Origin, RealHost, ScratchDir};
 
 /// The previous recordings.
-pub(super) struct Previous {
+pub(super) struct PreviousRecordings {
     recording: PathBuf,
     old: PathBuf,
     before: Option<FileStat>,
@@ -19,7 +19,7 @@ pub(super) struct Previous {
     older: Option<(ScratchDir, PathBuf)>,
 }
 
-impl Previous {
+impl PreviousRecordings {
     /// Notes the files that exist before perf starts.
     pub(super) fn of(recording: &Path) -> Self {
         let mut old = recording.as_os_str().to_owned();
@@ -57,7 +57,7 @@ impl Previous {
     }
 
     /// Accepts the new recording: the last one stays as `FILE.old`, the older one is removed.
-    pub(super) fn give_way(self) {
+    pub(super) fn accept_new(self) {
         drop(self.older);
     }
 
@@ -140,13 +140,13 @@ mod tests {
         for before in [&[][..], &[("r", "1")], &[("r", "2"), ("r.old", "1")], &[("r.old", "1")]] {
             let dir = folder(before);
             let all = files(&dir);
-            let previous = Previous::of(&dir.path().join("r"));
+            let previous = PreviousRecordings::of(&dir.path().join("r"));
             perf(&dir, "empty");
             assert!(previous.is_replaced());
             previous.restore();
             assert_eq!(files(&dir), all);
             // perf did not start recording.
-            let previous = Previous::of(&dir.path().join("r"));
+            let previous = PreviousRecordings::of(&dir.path().join("r"));
             assert!(!previous.is_replaced());
             previous.restore();
             assert_eq!(files(&dir), all);
@@ -156,10 +156,10 @@ mod tests {
     #[test]
     fn the_last_one_stays() {
         let dir = folder(&[("r", "2"), ("r.old", "1")]);
-        let previous = Previous::of(&dir.path().join("r"));
+        let previous = PreviousRecordings::of(&dir.path().join("r"));
         perf(&dir, "3");
         assert!(previous.is_replaced());
-        previous.give_way();
+        previous.accept_new();
         let file = |name: &str, text: &str| (name.to_owned(), text.to_owned());
         assert_eq!(files(&dir), [file("r", "3"), file("r.old", "2")]);
         fs::write(dir.path().join("x"), "4").expect("a file");

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use cache::{FileStore, LimitedStore, StoreResult};
 use host::Host;
-use pipeline::{Analysis, FileAtHand, recording_key};
+use pipeline::{Analysis, FileAvailability, recording_key};
 
 use crate::args::RecordArgs;
 use crate::terminal::shown;
 
 /// A store.
-struct Place {
+struct StoreLocation {
     store: FileStore,
     /// Home directory of the user, if the store has its default path below it.
     home: Option<PathBuf>,
@@ -19,36 +19,36 @@ struct Place {
 /// Numbers of files that are not stored, by reason.
 #[derive(Default)]
 struct NotStored {
-    unproven: usize,
-    gone: usize,
+    unverified: usize,
+    missing: usize,
 }
 
 /// Stores the files that contain frames of samples, and returns the line for the user.
 /// A failure here does not fail the recording.
-pub(super) fn keep(args: &RecordArgs, analysis: &Analysis, host: &dyn Host) -> String {
-    let place = match place(args, host) {
-        Ok(place) => place,
+pub(super) fn store_files(args: &RecordArgs, analysis: &Analysis, host: &dyn Host) -> String {
+    let location = match store_location(args, host) {
+        Ok(location) => location,
         Err(why) => return format!("stored: no file: {why}; --buildid-dir DIR names a folder"),
     };
     let key = recording_key(host, &args.output).unwrap_or_default();
     let mut not_stored = NotStored::default();
     let (mut files, mut others) = (Vec::new(), Vec::new());
     for file in analysis.sampled_files(&key) {
-        match file.at_hand {
-            FileAtHand::Proven(mut parts) => {
+        match file.availability {
+            FileAvailability::Verified(mut parts) => {
                 others.extend(parts.drain(1..));
                 files.extend(parts);
             }
-            FileAtHand::Unproven => not_stored.unproven += 1,
-            FileAtHand::Gone => not_stored.gone += 1,
+            FileAvailability::Unverified => not_stored.unverified += 1,
+            FileAvailability::Missing => not_stored.missing += 1,
         }
     }
     // Stacks need the files themselves; names need the debug files as well.
     files.append(&mut others);
     let most = args.store_size.unwrap_or(LimitedStore::DEFAULT_SIZE);
-    let store = LimitedStore { store: place.store, most };
+    let store = LimitedStore { store: location.store, most };
     let folder = shown(&store.store.folder().display().to_string());
-    let folder = match place.home.and_then(|home| below_home(store.store.folder(), &home)) {
+    let folder = match location.home.and_then(|home| below_home(store.store.folder(), &home)) {
         Some(below) => shown(&below),
         None => folder,
     };
@@ -61,9 +61,9 @@ pub(super) fn keep(args: &RecordArgs, analysis: &Analysis, host: &dyn Host) -> S
 }
 
 /// Returns the store, or the reason why there is none.
-fn place(args: &RecordArgs, host: &dyn Host) -> Result<Place, String> {
+fn store_location(args: &RecordArgs, host: &dyn Host) -> Result<StoreLocation, String> {
     if let Some(folder) = &args.buildid_dir {
-        return Ok(Place { store: FileStore::at(folder.clone()), home: None });
+        return Ok(StoreLocation { store: FileStore::at(folder.clone()), home: None });
     }
     let folder = host.file_store().ok_or("neither HOME nor XDG_CACHE_HOME is set")?;
     let home = host.cache_home().unwrap_or_default();
@@ -77,7 +77,7 @@ fn place(args: &RecordArgs, host: &dyn Host) -> Result<Place, String> {
         }
         None => match host.distrust(store.folder()) {
             Some(distrust) => Err(shown(&distrust.to_string())),
-            None => Ok(Place { store, home: host.home() }),
+            None => Ok(StoreLocation { store, home: host.home() }),
         },
     }
 }
@@ -98,20 +98,20 @@ fn line(kept: &StoreResult, folder: &str, most: u64, not_stored: &NotStored) -> 
         files => format!("stored: {}, {}, in {folder}", counted(files, "file"), size(kept.bytes)),
     };
     line.push_str(&format!(" (limit {limit}; --no-store keeps none)"));
-    let mut left_out = Vec::new();
+    let mut omitted = Vec::new();
     if kept.over_limit > 0 {
-        left_out.push(format!("{} that the limit has no room for (--store-size)", kept.over_limit));
+        omitted.push(format!("{} that the limit has no room for (--store-size)", kept.over_limit));
     }
-    if not_stored.unproven > 0 {
-        let unproven = not_stored.unproven;
-        left_out.push(format!("{unproven} that nothing proves to be the recorded one"));
+    if not_stored.unverified > 0 {
+        let unverified = not_stored.unverified;
+        omitted.push(format!("{unverified} that nothing proves to be the recorded one"));
     }
-    if not_stored.gone > 0 {
-        left_out.push(format!("{} that cannot be found any more", not_stored.gone));
+    if not_stored.missing > 0 {
+        omitted.push(format!("{} that cannot be found any more", not_stored.missing));
     }
-    if !left_out.is_empty() {
+    if !omitted.is_empty() {
         line.push_str("; not stored: ");
-        line.push_str(&left_out.join(", "));
+        line.push_str(&omitted.join(", "));
     }
     if let Some(problem) = &kept.problem {
         line.push_str(&format!("; not all could be written: {problem}"));
@@ -154,7 +154,7 @@ mod tests {
         let problem = Some(std::io::Error::from_raw_os_error(28));
         let kept =
             StoreResult { limit: 5_000_000, over_limit: 1, problem, ..StoreResult::default() };
-        let some = NotStored { unproven: 2, gone: 3 };
+        let some = NotStored { unverified: 2, missing: 3 };
         assert_eq!(
             line(&kept, "/x", 2 << 30, &some),
             "stored: no file in /x (limit 5.0 MB, a tenth of the free space; --no-store keeps none); not stored: 1 that the \

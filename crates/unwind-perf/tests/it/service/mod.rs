@@ -2,12 +2,12 @@
 
 mod answers;
 mod client;
+mod connections;
 mod debuginfod;
 mod faults;
 mod firefox;
 mod full_disk;
 mod guard;
-mod held;
 mod interrupted;
 mod jobs;
 mod live;

@@ -89,7 +89,7 @@ class Callers {
     const found = [];
     for (const block of blocks.list) {
       if (block.outer === NONE) continue;
-      const way = blocks.wayOut(block.outer);
+      const way = blocks.pathOutward(block.outer);
       let from = block.framed;
       for (let call = 0; call < calls.length && from < block.last;) {
         const place = order.at[calls[call]], end = place + order.size[place];

@@ -100,7 +100,7 @@ export class Blocks {
 
   /** Path of outer frames, from this one outwards.
    * @param {number} outer */
-  wayOut(outer) {
+  pathOutward(outer) {
     const way = [];
     for (let at = outer; at !== NONE; at = this.parent[at]) way.push(at);
     return way;
@@ -108,7 +108,7 @@ export class Blocks {
 
   /** Blocks below an outer frame, or all blocks.
    * @param {number} outer */
-  below(outer) { return outer === NONE ? this.list : this.list.filter((block) => this.wayOut(block.outer).includes(outer)); }
+  below(outer) { return outer === NONE ? this.list : this.list.filter((block) => this.pathOutward(block.outer).includes(outer)); }
 
   /** By outer frame: its inclusive cost, and the cost of its samples without frames.
    * @param {number} [side] @returns {{ all: Weight, bare: Weight }[]} */
@@ -116,7 +116,7 @@ export class Blocks {
     const none = () => ({ n: 0, cost: 0, squares: 0 }), costs = this.func.map(() => ({ all: none(), bare: none() }));
     for (const { outer, first, framed, last } of this.list) {
       if (outer !== NONE) addTo(costs[outer].bare, this.weight(first, framed, side));
-      for (const at of this.wayOut(outer)) addTo(costs[at].all, this.weight(first, last, side));
+      for (const at of this.pathOutward(outer)) addTo(costs[at].all, this.weight(first, last, side));
     }
     return costs;
   }

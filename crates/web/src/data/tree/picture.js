@@ -21,7 +21,7 @@ export function drawn(blocks, sides, zoom, least = LEAST) {
   const { outer, rest } = outerOf(blocks, zoom), limits = [];
   for (let side = 0; side < sides; side++) limits.push(least * widthOf(blocks, outer, rest, side));
   // The outermost frame of the zoom path is drawn completely.
-  return new Painter(blocks, limits).paint(blocks.below(blocks.wayOut(outer).at(-1) ?? NONE));
+  return new Painter(blocks, limits).paint(blocks.below(blocks.pathOutward(outer).at(-1) ?? NONE));
 }
 
 /** Longest prefix of a path that consists of outer frames, and the rest of the path.
@@ -97,7 +97,7 @@ class Painter {
   block(block) {
     const { blocks } = this, { first, framed, last, outer } = block;
     // An outer frame may be wide even if none of its blocks is.
-    for (const one of blocks.wayOut(outer)) if (this.outerCosts.some((costs, side) => costs[one].all.cost >= this.limits[side])) this.frameOf(one);
+    for (const one of blocks.pathOutward(outer)) if (this.outerCosts.some((costs, side) => costs[one].all.cost >= this.limits[side])) this.frameOf(one);
     if (!this.isWide(first, last)) return;
     const root = this.frameOf(outer);
     let at = this.node.length;

@@ -34,7 +34,7 @@ export function diffOverview(app) {
     all.textContent = `In total: ${scaled(change.before, head.scale)} before, ${scaled(change.after, head.scale)} after, ${ratio(change.before, change.after)}.`;
     own.replaceChildren(...changes(app, "own"));
     total.replaceChildren(...changes(app, "total"));
-    others.replaceChildren(...leftOut(app));
+    others.replaceChildren(...functionsNotCompared(app));
   };
   return { id: "overview", title: "Overview", panel, draw };
 }
@@ -72,7 +72,7 @@ function changes(app, which) {
 
 /** Costliest functions that are not compared.
  * @param {DiffApp} app */
-function leftOut(app) {
+function functionsNotCompared(app) {
   const { model, compared } = app, all = app.rows.filter((row) => model.notCompared(row.key));
   const rows = all.filter((row) => row.own.before + row.own.after > 0);
   if (!rows.length) return [];

@@ -1,7 +1,7 @@
 // @ts-check
 // Machine code that contains samples of a function: its instructions with their costs, or a note on the samples without
 // code.
-import { codeLines, endOf, hex, placesOf } from "../../data/code.js";
+import { codeLines, endOf, hex, addressesOf } from "../../data/code.js";
 import { amount, percent, spread } from "../../data/numbers.js";
 import { make } from "../elements/element.js";
 import { Rows } from "../elements/rows.js";
@@ -50,7 +50,7 @@ export class Instructions {
   /** Shows the code of a function.
    * @param {number} f */
   async show(f) {
-    const { app } = this, asked = ++this.asked, places = placesOf(app.model, f), module = app.model.moduleOf()[f];
+    const { app } = this, asked = ++this.asked, places = addressesOf(app.model, f), module = app.model.moduleOf()[f];
     const key = `${f} ${app.model.costsKey}`;
     /** @type {Instructions["parts"]} */
     const parts = [];

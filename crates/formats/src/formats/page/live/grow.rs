@@ -10,18 +10,19 @@ use profile::{InlineRow, LocationId, Profile, RowId as _, SampleRow, StackId, St
 use super::super::head::{PageClock, PageModules, cgroup, facts, module, quality, thread, title};
 use super::super::schema::{FILE_OF_FUNCTION, PageFunction};
 use super::super::tree::{
-    ELSEWHERE, INLINED, JOINED, Leaf, LeafId, NodeId, PageNode, PlaceId, frame_flags,
+    AddressId, ELSEWHERE, INLINED, JOINED, Leaf, LeafId, NodeId, PageNode, frame_flags,
 };
-use super::rows::Changes;
-use super::{Clock, LiveLeaf, LivePage, LiveStep, StackNode};
+use super::rows::StepChanges;
+use super::{LiveLeaf, LivePage, LiveStep, StackNode, TimeEncoding};
 use crate::render::json_writer::JsonWriter;
 
 impl LivePage {
     /// Applies a step. Returns `None` if it contradicts the tables sent before: a time exceeds 32 bits, the periods of
     /// an event differ, or an event was added.
-    pub(super) fn take_in(&mut self, step: &LiveStep<'_>) -> Option<Changes> {
+    pub(super) fn apply(&mut self, step: &LiveStep<'_>) -> Option<StepChanges> {
         let LiveStep { profile, forgotten, named } = step;
-        let mut changes = Changes { forgotten: self.forget(*forgotten), ..Changes::default() };
+        let mut changes =
+            StepChanges { forgotten: self.forget(*forgotten), ..StepChanges::default() };
         let skipped = usize::try_from(self.samples - forgotten).ok()?;
         let fresh = profile.samples.as_slice().get(skipped..).unwrap_or_default();
         self.fix_periods(profile, fresh)?;
@@ -83,7 +84,7 @@ impl LivePage {
             let bytes = json.into_bytes();
             bytes.get(1..bytes.len().saturating_sub(1)).unwrap_or_default().to_vec()
         };
-        let Clock { unit, origin, .. } = self.clock;
+        let TimeEncoding { unit, origin, .. } = self.clock;
         let clock = PageClock { unit, origin: origin.unwrap_or(0) };
         let fixed = &self.fixed;
         self.title = title(profile);
@@ -91,7 +92,12 @@ impl LivePage {
         self.quality = members(&|json| quality(json, profile, modules));
     }
 
-    fn add_modules(&mut self, profile: &Profile, modules: &PageModules<'_>, changes: &mut Changes) {
+    fn add_modules(
+        &mut self,
+        profile: &Profile,
+        modules: &PageModules<'_>,
+        changes: &mut StepChanges,
+    ) {
         for (at, row) in modules.rows.iter().enumerate() {
             let mut json = JsonWriter::default();
             module(&mut json, profile, row);
@@ -105,7 +111,7 @@ impl LivePage {
         }
     }
 
-    fn add_threads(&mut self, profile: &Profile, changes: &mut Changes) {
+    fn add_threads(&mut self, profile: &Profile, changes: &mut StepChanges) {
         let had = self.texts.has_cgroups;
         self.texts.has_cgroups |= profile.threads.iter().any(|row| row.cgroup.is_some());
         for (at, row) in profile.threads.iter().enumerate() {
@@ -137,7 +143,7 @@ impl LivePage {
         profile: &Profile,
         modules: &PageModules<'_>,
         named: &Range<LocationId>,
-        changes: &mut Changes,
+        changes: &mut StepChanges,
     ) {
         if named.is_empty() || self.of_stack.is_empty() {
             return;
@@ -165,7 +171,7 @@ impl LivePage {
         }
         for (leaf, row) in self.of_leaf.entries() {
             let Some(stack) = row.stack else { continue };
-            let known = self.known_node(stack);
+            let known = self.existing_node(stack);
             if moved.by_id(stack) == Some(&true)
                 && let Some(row) = self.rows.leaves.by_id_mut(leaf)
             {
@@ -176,7 +182,7 @@ impl LivePage {
     }
 
     /// Returns the node of a stack's innermost function, if it exists.
-    fn known_node(&self, stack: StackId) -> Option<NodeId> {
+    fn existing_node(&self, stack: StackId) -> Option<NodeId> {
         match self.of_stack.get(stack) {
             Some(&StackNode::Known(node)) => node,
             _ => None,
@@ -184,7 +190,7 @@ impl LivePage {
     }
 
     /// Returns the node of a stack's innermost function; creates it and its ancestors if necessary.
-    fn made_node(
+    fn ensure_node(
         &mut self,
         profile: &Profile,
         modules: &PageModules<'_>,
@@ -202,7 +208,7 @@ impl LivePage {
                 *slot = StackNode::Known(node);
             }
         }
-        self.known_node(stack)
+        self.existing_node(stack)
     }
 
     /// Returns the node of a stack's innermost function. The nodes of its parent must exist.
@@ -213,7 +219,7 @@ impl LivePage {
         stack: StackId,
     ) -> Option<NodeId> {
         let row = profile.stacks.get(stack)?;
-        let outside = row.parent.and_then(|parent| self.known_node(parent));
+        let outside = row.parent.and_then(|parent| self.existing_node(parent));
         let Some(frame) = profile.frames.get(row.frame) else { return outside };
         let Some(location) = profile.locations.get(frame.location) else { return outside };
         let mut flags = frame_flags(profile, frame, location);
@@ -316,18 +322,18 @@ impl LivePage {
         if let Some(&known) = self.leaves.get(&leaf) {
             return known;
         }
-        let node = leaf.stack.and_then(|stack| self.made_node(profile, modules, stack));
+        let node = leaf.stack.and_then(|stack| self.ensure_node(profile, modules, stack));
         let frame =
             leaf.stack.and_then(|stack| profile.frames.get(profile.stacks.get(stack)?.frame));
         let rows = &mut self.rows;
         let place = frame.map(|frame| {
             let address = || profile.locations.get(frame.location).map_or(0, |row| row.relative);
-            *self.places.entry(frame.location).or_insert_with(|| {
-                rows.places.push(address());
-                PlaceId::from_index(rows.places.len() - 1)
+            *self.addresses.entry(frame.location).or_insert_with(|| {
+                rows.addresses.push(address());
+                AddressId::from_index(rows.addresses.len() - 1)
             })
         });
-        rows.leaves.push(Leaf { node, place, end: leaf.end });
+        rows.leaves.push(Leaf { node, address: place, end: leaf.end });
         let id = self.of_leaf.push(leaf);
         self.leaves.insert(leaf, id);
         id

@@ -15,23 +15,23 @@ use profile::query::{Function, FunctionId};
 use profile::{EndReason, LocationId, Profile, StackId, StringId, Table};
 
 use super::head::{Fixed, PageModules};
-use super::tree::{LeafId, NodeId, PageNode, PlaceId};
+use super::tree::{AddressId, LeafId, NodeId, PageNode};
 use crate::summary::write_summary;
-use rows::{Rows, Texts};
+use rows::{NumberTables, TextTables};
 
 /// Tables of a growing recording.
 #[derive(Default)]
 pub struct LivePage {
     inlines: bool,
     /// Rows of the tables. A reader of an increment must have all earlier rows.
-    texts: Texts,
-    rows: Rows,
+    texts: TextTables,
+    rows: NumberTables,
     /// Facts of the recording outside of the tables, as members of a JSON object.
     facts: Vec<u8>,
     title: Vec<u8>,
     summary: Vec<u8>,
     quality: Vec<u8>,
-    clock: Clock,
+    clock: TimeEncoding,
     fixed: Fixed,
     has_periods: bool,
     /// Indexes of the rows in the tables.
@@ -43,7 +43,7 @@ pub struct LivePage {
     leaves: HashMap<LiveLeaf, LeafId>,
     /// By leaf: its stack and end reason.
     of_leaf: Table<LeafId, LiveLeaf>,
-    places: HashMap<LocationId, PlaceId>,
+    addresses: HashMap<LocationId, AddressId>,
     /// Total number of samples, including forgotten ones, and number of forgotten samples.
     samples: u64,
     forgotten: u64,
@@ -91,7 +91,7 @@ enum StackNode {
 
 /// Encoding of times: in units since the origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Clock {
+struct TimeEncoding {
     unit: u64,
     origin: Option<u64>,
     /// The last time sent.
@@ -101,7 +101,7 @@ struct Clock {
 /// Nanoseconds per unit: 32 bits count half a day.
 const UNIT: u64 = 10_000;
 
-impl Default for Clock {
+impl Default for TimeEncoding {
     fn default() -> Self {
         Self { unit: UNIT, origin: None, last: 0 }
     }
@@ -120,12 +120,12 @@ impl LivePage {
         let is_first = self.facts.is_empty();
         if self.is_sparse(step.forgotten) {
             self.drop_nodes();
-            if self.take_in(step).is_some() {
+            if self.apply(step).is_some() {
                 return None;
             }
         }
         let before = self.rows.sizes(&self.texts);
-        match self.take_in(step) {
+        match self.apply(step) {
             Some(changes) if !is_first => Some(self.changes(&before, &changes)),
             Some(_) => None,
             None => {
@@ -133,7 +133,7 @@ impl LivePage {
                 *self = Self::new(self.inlines);
                 self.clock.unit = UNIT.max(grow::span(step.profile) / (u64::from(u32::MAX) / 2));
                 self.has_periods = grow::have_periods(step.profile);
-                self.take_in(step);
+                self.apply(step);
                 None
             }
         }
@@ -161,6 +161,6 @@ impl LivePage {
     /// Returns all tables in the page's format, identified by `tick`; `None` if there is no data yet.
     #[must_use]
     pub fn tables(&self, tick: u64) -> Option<Vec<u8>> {
-        (!self.facts.is_empty()).then(|| self.whole(tick))
+        (!self.facts.is_empty()).then(|| self.all_tables(tick))
     }
 }

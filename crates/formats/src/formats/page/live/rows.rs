@@ -9,7 +9,7 @@ use super::super::tree::{Leaf, LeafId, PageNode};
 
 /// Tables of text. Rows of modules and threads can change.
 #[derive(Default)]
-pub(super) struct Texts {
+pub(super) struct TextTables {
     pub(super) names: Vec<Vec<u8>>,
     pub(super) functions: Vec<FunctionRow>,
     /// Lines in another file than their function's: file and line.
@@ -24,22 +24,22 @@ pub(super) struct Texts {
 
 /// Rows of nodes, leaves, places and samples. Samples are removed from the front.
 #[derive(Default)]
-pub(super) struct Rows {
+pub(super) struct NumberTables {
     pub(super) nodes: Vec<PageNode>,
     pub(super) leaves: Vec<Leaf>,
     /// Addresses.
-    pub(super) places: Vec<u64>,
-    pub(super) samples: Samples,
+    pub(super) addresses: Vec<u64>,
+    pub(super) samples: SampleColumns,
 }
 
 /// Numbers of the samples, one column for each of [`SAMPLES`].
-pub(super) struct Samples {
+pub(super) struct SampleColumns {
     rows: usize,
-    columns: Vec<Numbers>,
+    columns: Vec<ColumnNumbers>,
 }
 
 /// Numbers of a column, stored in the column's width.
-enum Numbers {
+enum ColumnNumbers {
     U8(VecDeque<u8>),
     U16(VecDeque<u16>),
     U32(VecDeque<u32>),
@@ -52,19 +52,19 @@ pub(super) type FromRow<'a> = Box<dyn ExactSizeIterator<Item = u64> + 'a>;
 
 /// Number of rows in each table; forgotten samples are not counted.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sizes {
+pub(super) struct RowCounts {
     pub(super) names: usize,
     pub(super) functions: usize,
     pub(super) elsewhere: usize,
     pub(super) nodes: usize,
     pub(super) leaves: usize,
-    pub(super) places: usize,
+    pub(super) addresses: usize,
     pub(super) samples: usize,
 }
 
 /// Changes in a step apart from additions.
 #[derive(Debug, Default)]
-pub(super) struct Changes {
+pub(super) struct StepChanges {
     /// Number of existing samples that were forgotten.
     pub(super) forgotten: usize,
     /// Rows of modules, and of threads, that are new or different.
@@ -74,27 +74,27 @@ pub(super) struct Changes {
     pub(super) moved: Vec<usize>,
 }
 
-impl Rows {
-    pub(super) fn sizes(&self, texts: &Texts) -> Sizes {
-        Sizes {
+impl NumberTables {
+    pub(super) fn sizes(&self, texts: &TextTables) -> RowCounts {
+        RowCounts {
             names: texts.names.len(),
             functions: texts.functions.len(),
             elsewhere: texts.elsewhere.len(),
             nodes: self.nodes.len(),
             leaves: self.leaves.len(),
-            places: self.places.len(),
+            addresses: self.addresses.len(),
             samples: self.samples.len(),
         }
     }
 }
 
-impl Default for Samples {
+impl Default for SampleColumns {
     fn default() -> Self {
-        Self { rows: 0, columns: SAMPLES.iter().map(|it| Numbers::of(it.width)).collect() }
+        Self { rows: 0, columns: SAMPLES.iter().map(|it| ColumnNumbers::of(it.width)).collect() }
     }
 }
 
-impl Samples {
+impl SampleColumns {
     pub(super) const fn len(&self) -> usize {
         self.rows
     }
@@ -138,7 +138,7 @@ impl Samples {
     }
 }
 
-impl Numbers {
+impl ColumnNumbers {
     const fn of(width: Width) -> Self {
         match width {
             Width::U8 => Self::U8(VecDeque::new()),

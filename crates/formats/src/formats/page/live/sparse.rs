@@ -3,7 +3,7 @@
 
 use address::ById as _;
 
-use super::{Clock, FEW_NODES, LivePage};
+use super::{FEW_NODES, LivePage, TimeEncoding};
 
 impl LivePage {
     /// Returns true if samples need less than half of the nodes after `forgotten` samples are removed. The nodes are
@@ -45,8 +45,8 @@ impl LivePage {
         self.of_stack = Default::default();
         self.leaves.clear();
         self.of_leaf = Default::default();
-        self.places.clear();
+        self.addresses.clear();
         self.samples = self.forgotten;
-        self.clock = Clock { last: 0, ..self.clock };
+        self.clock = TimeEncoding { last: 0, ..self.clock };
     }
 }

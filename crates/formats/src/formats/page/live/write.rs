@@ -5,19 +5,19 @@
 
 use super::super::columns::column;
 use super::super::head::VERSION;
-use super::super::schema::{LEAVES, NODES, PLACES, RowColumn, SampleNumber, Width, node_number};
+use super::super::schema::{ADDRESSES, LEAVES, NODES, RowColumn, SampleNumber, Width, node_number};
 use super::super::write_head;
 use super::LivePage;
-use super::rows::{Changes, FromRow, Sizes};
+use super::rows::{FromRow, RowCounts, StepChanges};
 use crate::render::json_writer::JsonWriter;
 
 /// A column's name, width, and numbers.
-type Column<'a> = (&'static str, Width, FromRow<'a>);
+type NamedColumn<'a> = (&'static str, Width, FromRow<'a>);
 
 impl LivePage {
     /// Encodes all tables.
-    pub(super) fn whole(&self, tick: u64) -> Vec<u8> {
-        let columns = self.columns(&Sizes::default(), true);
+    pub(super) fn all_tables(&self, tick: u64) -> Vec<u8> {
+        let columns = self.columns(&RowCounts::default(), true);
         let mut json = JsonWriter::default();
         json.object(|json| {
             json.key("version").number(VERSION);
@@ -26,7 +26,7 @@ impl LivePage {
             json.key("title").string(&self.title);
             json.key("summary").string(&self.summary);
             json.raw(&self.facts);
-            self.texts(json, &Sizes::default());
+            self.texts(json, &RowCounts::default());
             json.raw(&self.quality);
             json.key("modules").array(&self.texts.modules, |json, text| json.raw(text));
             json.key("threads").array(&self.texts.thread_texts, |json, text| json.raw(text));
@@ -37,9 +37,9 @@ impl LivePage {
     }
 
     /// Encodes the additions since the tables had the sizes `before`.
-    pub(super) fn changes(&self, before: &Sizes, changes: &Changes) -> Vec<u8> {
+    pub(super) fn changes(&self, before: &RowCounts, changes: &StepChanges) -> Vec<u8> {
         let samples = before.samples.saturating_sub(changes.forgotten);
-        let mut columns = self.columns(&Sizes { samples, ..*before }, false);
+        let mut columns = self.columns(&RowCounts { samples, ..*before }, false);
         let moved = || changes.moved.iter();
         let leaves = &self.rows.leaves;
         let node = |&leaf: &usize| leaves.get(leaf).map_or(0, |row| node_number(row.node));
@@ -49,7 +49,7 @@ impl LivePage {
         json.object(|json| {
             json.key("forgotten").number(changes.forgotten as u64);
             json.key("first").array(
-                [before.nodes, before.leaves, before.places, before.functions, samples],
+                [before.nodes, before.leaves, before.addresses, before.functions, samples],
                 |json, rows| json.number(rows as u64),
             );
             self.texts(json, before);
@@ -70,7 +70,7 @@ impl LivePage {
     }
 
     /// Appends the functions, lines in other files, and names, from the given sizes on.
-    fn texts(&self, json: &mut JsonWriter, from: &Sizes) {
+    fn texts(&self, json: &mut JsonWriter, from: &RowCounts) {
         let functions = self.texts.functions.iter().skip(from.functions);
         json.key("functions").array(functions, |json, row| {
             json.array([row], |json, row| row.iter().for_each(|&number| json.number(number)));
@@ -84,12 +84,12 @@ impl LivePage {
     }
 
     /// Returns the columns from the given sizes on. Whole tables contain times as differences.
-    fn columns(&self, from: &Sizes, whole: bool) -> Vec<Column<'_>> {
+    fn columns(&self, from: &RowCounts, whole: bool) -> Vec<NamedColumn<'_>> {
         let all = &self.rows;
         let mut columns = Vec::new();
         add(&mut columns, NODES, all.nodes.get(from.nodes..));
         add(&mut columns, LEAVES, all.leaves.get(from.leaves..));
-        add(&mut columns, PLACES, all.places.get(from.places..));
+        add(&mut columns, ADDRESSES, all.addresses.get(from.addresses..));
         for (column, numbers) in all.samples.columns(from.samples, self.has_periods) {
             let is_time = matches!(column.number, SampleNumber::Time);
             let numbers = if whole && is_time { differences(numbers) } else { numbers };
@@ -100,9 +100,13 @@ impl LivePage {
 }
 
 /// Adds the columns of a table.
-fn add<'a, R>(columns: &mut Vec<Column<'a>>, table: &'a [RowColumn<R>], rows: Option<&'a [R]>) {
+fn add<'a, R>(
+    columns: &mut Vec<NamedColumn<'a>>,
+    table: &'a [RowColumn<R>],
+    rows: Option<&'a [R]>,
+) {
     let rows = rows.unwrap_or_default();
-    columns.extend(table.iter().map(|column| -> Column<'a> {
+    columns.extend(table.iter().map(|column| -> NamedColumn<'a> {
         (column.name, column.width, Box::new(rows.iter().map(column.number)))
     }));
 }
@@ -114,7 +118,7 @@ fn differences(numbers: FromRow<'_>) -> FromRow<'_> {
 }
 
 /// Appends the names, widths and lengths of the columns.
-fn shapes(json: &mut JsonWriter, columns: &[Column<'_>]) {
+fn shapes(json: &mut JsonWriter, columns: &[NamedColumn<'_>]) {
     json.key("columns").array(columns, |json, (name, width, rows)| {
         json.array([()], |json, ()| {
             json.string(name);
@@ -124,7 +128,7 @@ fn shapes(json: &mut JsonWriter, columns: &[Column<'_>]) {
     });
 }
 
-fn bytes(json: JsonWriter, columns: Vec<Column<'_>>) -> Vec<u8> {
+fn bytes(json: JsonWriter, columns: Vec<NamedColumn<'_>>) -> Vec<u8> {
     let mut bytes = Vec::new();
     // Writing to a vector does not fail.
     let _ = write_head(&json.into_bytes(), &mut bytes);

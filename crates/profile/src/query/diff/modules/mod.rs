@@ -30,11 +30,11 @@ pub struct DiffModule {
     /// Name after, if it differs.
     pub other_name: Option<StringId>,
     /// Whether it has samples before, and after.
-    pub seen: [bool; 2],
+    pub sampled: [bool; 2],
     /// Reason that the modules before and after are paired; `None` for a module without a partner.
     pub paired: Option<PairedBy>,
     /// Whether all recordings have the same build; `None` without a build-id, or if only one side has samples.
-    pub same_file: Option<bool>,
+    pub same_build: Option<bool>,
     /// Whether its inlined functions are omitted because only one side has inline information.
     pub without_inlines: bool,
 }
@@ -72,15 +72,15 @@ const DUMPS: &[u8] = b"[jit dump]";
 
 /// Key of a module: the index of the user's pair, or its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Key {
+enum ModuleKey {
     Pair(usize),
     Name(StringId),
 }
 
 /// Facts of a module, before or after.
 #[derive(Debug, Default, Clone)]
-struct SideFacts {
-    seen: bool,
+struct ModuleFacts {
+    sampled: bool,
     builds: Vec<Option<BuildId>>,
     lines: bool,
     inlined: bool,
@@ -88,24 +88,24 @@ struct SideFacts {
 
 /// A module before or after, with its name.
 #[derive(Debug)]
-struct SideModule {
-    key: Key,
+struct UnpairedModule {
+    key: ModuleKey,
     name: StringId,
-    facts: SideFacts,
+    facts: ModuleFacts,
 }
 
 /// Modules before or after, in the order of first appearance.
 #[derive(Debug, Default)]
-struct SideModules {
-    all: Vec<SideModule>,
-    index: HashMap<Key, usize>,
+struct UnpairedModules {
+    all: Vec<UnpairedModule>,
+    index: HashMap<ModuleKey, usize>,
 }
 
 /// Modules of all recordings.
 #[derive(Debug, Default)]
 pub(super) struct Modules {
     pub(super) rows: Table<DiffModuleId, DiffModule>,
-    index: [HashMap<Key, DiffModuleId>; 2],
+    index: [HashMap<ModuleKey, DiffModuleId>; 2],
     pairs: Vec<DiffPair>,
 }
 
@@ -118,7 +118,7 @@ impl Modules {
         strings: &mut Strings,
     ) -> Result<Self, DiffError> {
         let mut modules = Self { pairs: pairs.to_vec(), ..Self::default() };
-        let mut found: [SideModules; 2] = Default::default();
+        let mut found: [UnpairedModules; 2] = Default::default();
         for (side, (inputs, found)) in sides.into_iter().zip(&mut found).enumerate() {
             for input in inputs {
                 modules.add(side, input.profile, strings, found);
@@ -127,11 +127,12 @@ impl Modules {
         modules.check_pairs(&found, strings)?;
         let [before, after] = &found;
         let mut partners: Vec<Option<(usize, PairedBy)>> = vec![None; before.all.len()];
-        for (partner, SideModule { key, .. }) in partners.iter_mut().zip(&before.all) {
-            let by = if matches!(key, Key::Pair(_)) { PairedBy::Option } else { PairedBy::Name };
+        for (partner, UnpairedModule { key, .. }) in partners.iter_mut().zip(&before.all) {
+            let by =
+                if matches!(key, ModuleKey::Pair(_)) { PairedBy::Option } else { PairedBy::Name };
             *partner = after.index.get(key).map(|&at| (at, by));
         }
-        let left: [Vec<usize>; 2] = [
+        let unpaired: [Vec<usize>; 2] = [
             (0..before.all.len())
                 .filter(|&at| partners.get(at).is_some_and(Option::is_none))
                 .collect(),
@@ -141,8 +142,8 @@ impl Modules {
                 })
                 .collect(),
         ];
-        let mut singles = [0, 1].map(|side| found[side].singles(&left[side], strings));
-        if singles.iter().all(|side| side.iter().any(|single| single.seen)) {
+        let mut singles = [0, 1].map(|side| found[side].singles(&unpaired[side], strings));
+        if singles.iter().all(|side| side.iter().any(|single| single.sampled)) {
             for side in [0, 1] {
                 for input in sides[side] {
                     modules.names(
@@ -150,14 +151,14 @@ impl Modules {
                         input.profile,
                         strings,
                         &found[side],
-                        &left[side],
+                        &unpaired[side],
                         &mut singles[side],
                     );
                 }
             }
         }
         for (one, other, by) in pairing::pairs(&singles[0], &singles[1]) {
-            let pair = left[0].get(one).zip(left[1].get(other));
+            let pair = unpaired[0].get(one).zip(unpaired[1].get(other));
             if let Some((&one, &other)) = pair
                 && let Some(partner) = partners.get_mut(one)
             {
@@ -169,7 +170,13 @@ impl Modules {
     }
 
     /// Adds the modules of a recording.
-    fn add(&self, side: usize, profile: &Profile, strings: &mut Strings, found: &mut SideModules) {
+    fn add(
+        &self,
+        side: usize,
+        profile: &Profile,
+        strings: &mut Strings,
+        found: &mut UnpairedModules,
+    ) {
         let rows: Vec<usize> = profile
             .modules
             .iter()
@@ -181,11 +188,12 @@ impl Modules {
         for location in &profile.locations {
             let Some(id) = location.module else { continue };
             let facts = rows.by_id(id).and_then(|&at| found.all.get_mut(at));
-            let (Some(SideModule { facts, .. }), Some(module)) = (facts, profile.modules.get(id))
+            let (Some(UnpairedModule { facts, .. }), Some(module)) =
+                (facts, profile.modules.get(id))
             else {
                 continue;
             };
-            facts.seen = true;
+            facts.sampled = true;
             if !facts.builds.contains(&module.build_id) {
                 facts.builds.push(module.build_id);
             }
@@ -197,28 +205,33 @@ impl Modules {
     }
 
     /// Returns the key of a recording's module. `name`: its name in the strings of the comparison.
-    fn key(&self, side: usize, profile: &Profile, row: &ModuleRow, name: StringId) -> Key {
+    fn key(&self, side: usize, profile: &Profile, row: &ModuleRow, name: StringId) -> ModuleKey {
         let path = profile.strings.get(row.path);
         let last = self::name(profile, row);
         let is_meant = |pair: &DiffPair| {
             let text = if side == 0 { &pair.before } else { &pair.after }.as_bytes();
             text == path || text == last || Some(text) == path.strip_suffix(b" (deleted)")
         };
-        self.pairs.iter().position(is_meant).map_or(Key::Name(name), Key::Pair)
+        self.pairs.iter().position(is_meant).map_or(ModuleKey::Name(name), ModuleKey::Pair)
     }
 
     /// Checks that each pair of the user names mapped modules before and after.
-    fn check_pairs(&self, found: &[SideModules; 2], strings: &Strings) -> Result<(), DiffError> {
+    fn check_pairs(
+        &self,
+        found: &[UnpairedModules; 2],
+        strings: &Strings,
+    ) -> Result<(), DiffError> {
         for (at, pair) in self.pairs.iter().enumerate() {
             let names = [&pair.before, &pair.after];
             for ((side, found), name) in ["before", "after"].into_iter().zip(found).zip(names) {
-                if found.index.contains_key(&Key::Pair(at)) {
+                if found.index.contains_key(&ModuleKey::Pair(at)) {
                     continue;
                 }
-                let seen = found.all.iter().filter(|row| row.facts.seen);
-                let text =
-                    |row: &SideModule| String::from_utf8_lossy(strings.get(row.name)).into_owned();
-                let candidates = seen.map(text).collect();
+                let sampled = found.all.iter().filter(|row| row.facts.sampled);
+                let text = |row: &UnpairedModule| {
+                    String::from_utf8_lossy(strings.get(row.name)).into_owned()
+                };
+                let candidates = sampled.map(text).collect();
                 return Err(DiffError::NoSuchModule { name: name.clone(), side, candidates });
             }
         }
@@ -231,14 +244,14 @@ impl Modules {
         side: usize,
         profile: &Profile,
         strings: &mut Strings,
-        found: &SideModules,
-        left: &[usize],
+        found: &UnpairedModules,
+        unpaired: &[usize],
         singles: &mut [Single],
     ) {
         let of_row = |row: &ModuleRow, strings: &mut Strings| {
             let key = self.key(side, profile, row, strings.intern(name(profile, row)));
             let at = found.index.get(&key)?;
-            left.iter().position(|left| left == at)
+            unpaired.iter().position(|unpaired| unpaired == at)
         };
         let rows: Vec<Option<usize>> =
             profile.modules.iter().map(|row| of_row(row, strings)).collect();
@@ -254,7 +267,7 @@ impl Modules {
     }
 
     /// Builds the rows of modules with samples; those before come first.
-    fn fill(&mut self, found: &[SideModules; 2], partners: &[Option<(usize, PairedBy)>]) {
+    fn fill(&mut self, found: &[UnpairedModules; 2], partners: &[Option<(usize, PairedBy)>]) {
         let [before, after] = found;
         let mut taken = HashSet::new();
         for (here, partner) in before.all.iter().zip(partners) {
@@ -269,22 +282,22 @@ impl Modules {
         }
     }
 
-    fn row(&mut self, sides: [Option<&SideModule>; 2], paired: Option<PairedBy>) {
-        let none = SideFacts::default();
+    fn row(&mut self, sides: [Option<&UnpairedModule>; 2], paired: Option<PairedBy>) {
+        let none = ModuleFacts::default();
         let [before, after] = sides.map(|side| side.map_or(&none, |row| &row.facts));
-        let seen = [before.seen, after.seen];
+        let sampled = [before.sampled, after.sampled];
         let mut names = sides.into_iter().flatten().map(|row| row.name);
-        let Some(name) = names.next().filter(|_| seen != [false, false]) else { return };
+        let Some(name) = names.next().filter(|_| sampled != [false, false]) else { return };
         let knows = before.lines || before.inlined;
         let is_one_sided = knows != (after.lines || after.inlined);
         let matters = before.inlined || after.inlined;
         let id = self.rows.push(DiffModule {
             name,
             other_name: names.next().filter(|&other| other != name),
-            seen,
+            sampled,
             paired,
-            same_file: same_file(before, after),
-            without_inlines: seen == [true, true] && is_one_sided && matters,
+            same_build: same_build(before, after),
+            without_inlines: sampled == [true, true] && is_one_sided && matters,
         });
         for (index, side) in self.index.iter_mut().zip(sides) {
             index.extend(side.map(|row| (row.key, id)));
@@ -318,21 +331,21 @@ pub(super) fn renamed_threads(modules: &Modules, strings: &Strings) -> HashMap<V
     pairs.map(|(after, before)| (comm(after), comm(before))).collect()
 }
 
-impl SideModules {
+impl UnpairedModules {
     /// Returns the index of a module, adding it if necessary.
-    fn at(&mut self, key: Key, name: StringId) -> usize {
+    fn at(&mut self, key: ModuleKey, name: StringId) -> usize {
         *self.index.entry(key).or_insert_with(|| {
-            self.all.push(SideModule { key, name, facts: SideFacts::default() });
+            self.all.push(UnpairedModule { key, name, facts: ModuleFacts::default() });
             self.all.len() - 1
         })
     }
 
     /// Returns the modules without a partner, with empty function counts.
-    fn singles(&self, left: &[usize], strings: &Strings) -> Vec<Single> {
-        let rows = left.iter().filter_map(|&at| self.all.get(at));
-        let single = |row: &SideModule| Single {
+    fn singles(&self, unpaired: &[usize], strings: &Strings) -> Vec<Single> {
+        let rows = unpaired.iter().filter_map(|&at| self.all.get(at));
+        let single = |row: &UnpairedModule| Single {
             name: strings.get(row.name).to_vec(),
-            seen: row.facts.seen,
+            sampled: row.facts.sampled,
             functions: HashMap::new(),
         };
         rows.map(single).collect()
@@ -363,10 +376,10 @@ fn is_dump(name: &[u8]) -> bool {
     between(b"jit-", b".dump") || between(b"jitted-", b".so")
 }
 
-fn same_file(before: &SideFacts, after: &SideFacts) -> Option<bool> {
+fn same_build(before: &ModuleFacts, after: &ModuleFacts) -> Option<bool> {
     let first = before.builds.first().copied().flatten()?;
     let mut all = before.builds.iter().chain(&after.builds);
-    if !before.seen || !after.seen || all.clone().any(Option::is_none) {
+    if !before.sampled || !after.sampled || all.clone().any(Option::is_none) {
         return None;
     }
     Some(all.all(|&build| build == Some(first)))

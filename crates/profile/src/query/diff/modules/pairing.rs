@@ -40,7 +40,7 @@ pub(super) struct Single {
     /// Name without path.
     pub(super) name: Vec<u8>,
     /// Whether it has samples.
-    pub(super) seen: bool,
+    pub(super) sampled: bool,
     /// By compared function name: number of its addresses with samples.
     pub(super) functions: HashMap<Vec<u8>, u64>,
 }
@@ -52,12 +52,12 @@ pub(super) type Pair = (usize, usize, PairedBy);
 pub(super) fn pairs(before: &[Single], after: &[Single]) -> Vec<Pair> {
     let mut pairing = Pairing { sides: [before, after], pairs: Vec::new() };
     // Partners with samples take precedence.
-    for both_seen in [true, false] {
-        pairing.by_names(both_seen);
-        if both_seen {
+    for both_sampled in [true, false] {
+        pairing.by_names(both_sampled);
+        if both_sampled {
             pairing.by_functions();
             // Pairing by functions may leave a unique pair of modules with the same stem.
-            pairing.by_names(both_seen);
+            pairing.by_names(both_sampled);
         }
     }
     pairing.pairs
@@ -82,7 +82,7 @@ struct Pairing<'a> {
 
 impl Pairing<'_> {
     /// Returns the modules without a partner, before (`side` 0) or after (1).
-    fn left(&self, side: usize) -> Vec<usize> {
+    fn unpaired(&self, side: usize) -> Vec<usize> {
         let taken = |at: &usize| {
             self.pairs.iter().any(|pair| if side == 0 { pair.0 == *at } else { pair.1 == *at })
         };
@@ -94,23 +94,30 @@ impl Pairing<'_> {
         self.sides.get(side)?.get(at)
     }
 
-    fn by_names(&mut self, both_seen: bool) {
+    fn by_names(&mut self, both_sampled: bool) {
         let soname_of = |single: &Single| soname(&single.name).map(<[u8]>::to_vec);
-        self.by_key(PairedBy::Soname, both_seen, soname_of);
+        self.by_key(PairedBy::Soname, both_sampled, soname_of);
         // A name in brackets is not a file name.
         let stem_of =
             |single: &Single| (!single.name.starts_with(b"[")).then(|| stem(&single.name));
-        self.by_key(PairedBy::Stem, both_seen, stem_of);
+        self.by_key(PairedBy::Stem, both_sampled, stem_of);
     }
 
     /// Pairs modules with a key that is unique both before and after.
-    fn by_key(&mut self, by: PairedBy, both_seen: bool, key: impl Fn(&Single) -> Option<Vec<u8>>) {
+    fn by_key(
+        &mut self,
+        by: PairedBy,
+        both_sampled: bool,
+        key: impl Fn(&Single) -> Option<Vec<u8>>,
+    ) {
         let mut groups: HashMap<Vec<u8>, [Vec<usize>; 2]> = HashMap::new();
         let mut order = Vec::new();
         for side in [0, 1] {
-            for at in self.left(side) {
+            for at in self.unpaired(side) {
                 let Some(single) = self.single(side, at) else { continue };
-                let Some(key) = key(single).filter(|_| single.seen || !both_seen) else { continue };
+                let Some(key) = key(single).filter(|_| single.sampled || !both_sampled) else {
+                    continue;
+                };
                 let group = groups.entry(key.clone()).or_insert_with(|| {
                     order.push(key);
                     Default::default()
@@ -122,8 +129,8 @@ impl Pairing<'_> {
         }
         for group in order.iter().filter_map(|key| groups.get(key)) {
             let ([before], [after]) = (&*group[0], &*group[1]) else { continue };
-            let is_seen = |side, at: usize| self.single(side, at).is_some_and(|one| one.seen);
-            if is_seen(0, *before) || is_seen(1, *after) {
+            let is_sampled = |side, at: usize| self.single(side, at).is_some_and(|one| one.sampled);
+            if is_sampled(0, *before) || is_sampled(1, *after) {
                 self.pairs.push((*before, *after, by));
             }
         }
@@ -132,9 +139,10 @@ impl Pairing<'_> {
     /// Pairs modules that have clearly more functions in common with each other than with any other module.
     fn by_functions(&mut self) {
         let [before, after] = [0, 1].map(|side| {
-            let left = self.left(side).into_iter();
-            let singles = left.filter_map(|at| Some((at, self.single(side, at)?)));
-            let named = singles.filter(|(_, single)| single.seen && !single.functions.is_empty());
+            let unpaired = self.unpaired(side).into_iter();
+            let singles = unpaired.filter_map(|at| Some((at, self.single(side, at)?)));
+            let named =
+                singles.filter(|(_, single)| single.sampled && !single.functions.is_empty());
             named.collect::<Vec<_>>()
         });
         if before.len().saturating_mul(after.len()) > COMPARISONS {
@@ -202,7 +210,7 @@ mod tests {
 
     fn single(name: &str, functions: &[(&str, u64)]) -> Single {
         let functions = functions.iter().map(|&(name, count)| (name.as_bytes().to_vec(), count));
-        Single { name: name.as_bytes().to_vec(), seen: true, functions: functions.collect() }
+        Single { name: name.as_bytes().to_vec(), sampled: true, functions: functions.collect() }
     }
 
     fn named(names: &[&str]) -> Vec<Single> {
@@ -255,12 +263,12 @@ mod tests {
     #[test]
     fn what_is_mapped_without_samples_is_a_partner_too() {
         let mut after = named(&["app.new", "app.old"]);
-        after[1].seen = false;
+        after[1].sampled = false;
         assert_eq!(pairs(&named(&["app"]), &after), [(0, 0, PairedBy::Stem)]);
         after.remove(0);
         assert_eq!(pairs(&named(&["app"]), &after), [(0, 0, PairedBy::Stem)]);
         let unseen: Vec<Single> =
-            named(&["app"]).into_iter().map(|one| Single { seen: false, ..one }).collect();
+            named(&["app"]).into_iter().map(|one| Single { sampled: false, ..one }).collect();
         assert_eq!(pairs(&unseen, &after), []);
     }
 }

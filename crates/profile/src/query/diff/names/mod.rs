@@ -1,14 +1,14 @@
 //! Normalized names of functions, modules and threads, without the parts that differ between builds and runs.
 
-mod places;
+mod alignment;
+mod positions;
 mod runtime;
-mod slots;
 
 use std::borrow::Cow;
 
 use crate::parts::split_copy;
 
-pub(super) use places::{PlaceBook, PlacedName, Resolved};
+pub(super) use positions::{PositionedName, PositionedNames, ResolvedNames};
 
 /// Returns a function's name without the parts that change from build to build:
 /// - hashes and crate disambiguators of rustc;
@@ -16,47 +16,47 @@ pub(super) use places::{PlaceBook, PlacedName, Resolved};
 /// - lines of lambdas and unnamed classes (`(lambda at line 34)`);
 /// - tiers, positions and counters of run-time compilers.
 ///
-/// Two functions may have the same normalized name; [`placed_function`] also returns the removed positions.
+/// Two functions may have the same normalized name; [`positioned_function`] also returns the removed positions.
 pub(super) fn normal_function(name: &[u8]) -> Vec<u8> {
-    let mut text = placed_function(name).skeleton;
+    let mut text = positioned_function(name).skeleton;
     text.retain(|&byte| byte != 0);
     text
 }
 
 /// Returns the name of [`normal_function`] with the positions that distinguish functions of that name.
-pub(super) fn placed_function(name: &[u8]) -> PlacedName {
+pub(super) fn positioned_function(name: &[u8]) -> PositionedName {
     if name.contains(&0) {
         // A 0 byte marks a position.
-        return PlacedName::plain(name.iter().copied().filter(|&byte| byte != 0).collect());
+        return PositionedName::plain(name.iter().copied().filter(|&byte| byte != 0).collect());
     }
-    if let Some(placed) = runtime::placed(name) {
-        return placed;
+    if let Some(positioned) = runtime::positioned(name) {
+        return positioned;
     }
     let mut rest = name;
     while let Some(shorter) = without_copy(rest).or_else(|| without_hash(rest)) {
         rest = shorter;
     }
     let name = without_disambiguators(rest);
-    without_lines(&name).unwrap_or_else(|| PlacedName::plain(name.into_owned()))
+    without_lines(&name).unwrap_or_else(|| PositionedName::plain(name.into_owned()))
 }
 
 /// Converts the lines of lambdas and unnamed classes to positions: `f::(lambda at line 34)`. Returns `None` if there
 /// are none.
-fn without_lines(name: &[u8]) -> Option<PlacedName> {
+fn without_lines(name: &[u8]) -> Option<PositionedName> {
     const PLACE: &[u8] = b" at line ";
     let next = |rest: &[u8]| rest.windows(PLACE.len()).position(|window| window == PLACE);
-    let mut placed = PlacedName::default();
+    let mut positioned = PositionedName::default();
     let mut rest = name;
     while let Some(at) = next(rest) {
-        let (front, place) = rest.split_at(at);
-        rest = place.get(PLACE.len()..).unwrap_or_default();
+        let (front, position) = rest.split_at(at);
+        rest = position.get(PLACE.len()..).unwrap_or_default();
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
         let (line, further) = rest.split_at(digits);
         let number = std::str::from_utf8(line).ok().and_then(|line| line.parse().ok());
-        placed = placed.text(front).at(number.unwrap_or(0), 0);
+        positioned = positioned.text(front).at(number.unwrap_or(0), 0);
         rest = further;
     }
-    (!placed.places.is_empty()).then(|| placed.text(rest))
+    (!positioned.positions.is_empty()).then(|| positioned.text(rest))
 }
 
 /// Removes the last mark of a copy; returns `None` if there is none.

@@ -4,10 +4,10 @@
 //! `Objects/perf_trampoline.c` of `CPython`; hidden classes of `HotSpot` (`Lambda$14/0x…`);
 //! perf maps of .NET (`[Tier0]`); `lj_trace.c` of `LuaJIT`, `zend_jit_trace.c` of PHP.
 
-use super::places::{Place, PlacedName};
+use super::positions::{Position, PositionedName};
 
 /// Parses the function name of a run-time compiler; returns `None` for other names.
-pub(super) fn placed(name: &[u8]) -> Option<PlacedName> {
+pub(super) fn positioned(name: &[u8]) -> Option<PositionedName> {
     if name.contains(&0) {
         return None;
     }
@@ -23,7 +23,7 @@ pub(super) fn placed(name: &[u8]) -> Option<PlacedName> {
 
 /// Parses `JS:*name file:///x.js:12:5`. The tier is `~`, `^`, `+` or `*`, with a `'` in newer versions. Older versions
 /// start with `LazyCompile:` or `Function:`.
-fn v8(name: &[u8]) -> Option<PlacedName> {
+fn v8(name: &[u8]) -> Option<PositionedName> {
     let prefixes: [(&[u8], &[u8]); 6] = [
         (b"JS:", b"JS:"),
         (b"LazyCompile:", b"JS:"),
@@ -41,13 +41,13 @@ fn v8(name: &[u8]) -> Option<PlacedName> {
         _ => (rest, false),
     };
     if let Some(name) = web_assembly(rest) {
-        return Some(PlacedName { skeleton: [word, &name.skeleton].concat(), ..name });
+        return Some(PositionedName { skeleton: [word, &name.skeleton].concat(), ..name });
     }
     let Some((front, line, column)) = position(rest) else {
-        return has_tier.then(|| PlacedName::plain([word, rest].concat()));
+        return has_tier.then(|| PositionedName::plain([word, rest].concat()));
     };
     let (function, file) = split_file(front);
-    Some(PlacedName::default().text(word).text(function).text(b" ").file(file).at(line, column))
+    Some(PositionedName::default().text(word).text(function).text(b" ").file(file).at(line, column))
 }
 
 /// Splits `name /path/x.js` into name and file. Both can contain spaces, as in `get x`.
@@ -62,35 +62,35 @@ fn split_file(text: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// Parses `Ion: name (file:12:5)`, `Baseline: …`, `BaselineInterpreter: …`.
-fn spider_monkey(name: &[u8]) -> Option<PlacedName> {
+fn spider_monkey(name: &[u8]) -> Option<PositionedName> {
     const TIERS: [&[u8]; 4] = [b"Ion: ", b"Baseline: ", b"BaselineInterpreter: ", b"Interpreter: "];
     let rest = TIERS.iter().find_map(|tier| name.strip_prefix(*tier))?;
     let inside = rest.strip_suffix(b")")?;
     let open = inside.windows(2).rposition(|window| window == b" (")?;
     let (front, line, column) = position(inside.get(open + 2..)?)?;
     let function = rest.get(..open)?;
-    Some(PlacedName::default().text(function).text(b" ").file(front).at(line, column))
+    Some(PositionedName::default().text(function).text(b" ").file(front).at(line, column))
 }
 
 /// Parses `py::function:/path/x.py`.
-fn python(name: &[u8]) -> Option<PlacedName> {
+fn python(name: &[u8]) -> Option<PositionedName> {
     let rest = name.strip_prefix(b"py::")?;
     let at = rest.iter().position(|&byte| byte == b':')?;
     let (function, file) = (rest.get(..at)?, rest.get(at + 1..)?);
-    Some(PlacedName::default().text(b"py::").text(function).text(b":").file(file))
+    Some(PositionedName::default().text(b"py::").text(function).text(b":").file(file))
 }
 
 /// Parses `[JIT] function@/path/x.rb:12`.
-fn ruby(name: &[u8]) -> Option<PlacedName> {
+fn ruby(name: &[u8]) -> Option<PositionedName> {
     let rest = name.strip_prefix(b"[JIT] ")?;
     let at = rest.iter().rposition(|&byte| byte == b'@')?;
     let (file, line) = number_after(rest.get(at + 1..)?, b':')?;
     let function = rest.get(..at)?;
-    Some(PlacedName::default().text(function).text(b"@").file(file).at(line, 0))
+    Some(PositionedName::default().text(function).text(b"@").file(file).at(line, 0))
 }
 
 /// Parses `TRACE_12::x.lua:34` and `TRACE-12$function$34`.
-fn traces(name: &[u8]) -> Option<PlacedName> {
+fn traces(name: &[u8]) -> Option<PositionedName> {
     let rest = name.strip_prefix(b"TRACE").or_else(|| name.strip_prefix(b"SIDE-TRACE"))?;
     let (separator, rest) = rest.split_first()?;
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -98,25 +98,25 @@ fn traces(name: &[u8]) -> Option<PlacedName> {
     match separator {
         b'_' => {
             let (file, line) = number_after(rest.strip_prefix(b"::")?, b':')?;
-            Some(PlacedName::default().text(b"TRACE::").file(file).at(line, 0))
+            Some(PositionedName::default().text(b"TRACE::").file(file).at(line, 0))
         }
         b'-' => {
             let (function, line) = number_after(rest.strip_prefix(b"$")?, b'$')?;
-            Some(PlacedName::default().text(b"TRACE$").text(function).at(line, 0))
+            Some(PositionedName::default().text(b"TRACE$").text(function).at(line, 0))
         }
         _ => None,
     }
 }
 
 /// Parses `name-12-turbofan` and `name-12-liftoff`. The number of a named function is removed.
-fn web_assembly(name: &[u8]) -> Option<PlacedName> {
+fn web_assembly(name: &[u8]) -> Option<PositionedName> {
     let front = name.strip_suffix(b"-turbofan").or_else(|| name.strip_suffix(b"-liftoff"))?;
     let (function, _) = number_after(front, b'-')?;
-    Some(PlacedName::plain(function.to_vec()))
+    Some(PositionedName::plain(function.to_vec()))
 }
 
 /// Parses `void [App] Program::Main()[Tier0]`.
-fn net(name: &[u8]) -> Option<PlacedName> {
+fn net(name: &[u8]) -> Option<PositionedName> {
     const TIERS: [&[u8]; 12] = [
         b"Tier0",
         b"Tier1",
@@ -134,16 +134,16 @@ fn net(name: &[u8]) -> Option<PlacedName> {
     let inside = name.strip_suffix(b"]")?;
     let at = inside.iter().rposition(|&byte| byte == b'[').filter(|&at| at > 0)?;
     let tier = inside.get(at + 1..)?;
-    TIERS.contains(&tier).then(|| PlacedName::plain(inside.get(..at).unwrap_or(name).to_vec()))
+    TIERS.contains(&tier).then(|| PositionedName::plain(inside.get(..at).unwrap_or(name).to_vec()))
 }
 
 /// Parses `x.Y$$Lambda$14/0x00007f…`. The number is the order of lambdas in a run, and the address is specific to the
 /// run. Forms of method handles are internal code of the virtual machine; all of a kind are merged.
-fn java(name: &[u8]) -> Option<PlacedName> {
+fn java(name: &[u8]) -> Option<PositionedName> {
     const COUNTED: [&[u8]; 4] =
         [b"Lambda$", b"$Proxy", b"GeneratedMethodAccessor", b"GeneratedConstructorAccessor"];
     const FORMS: &[u8] = b"LambdaForm$";
-    let mut out = PlacedName::default();
+    let mut out = PositionedName::default();
     let mut rest = name;
     let mut is_changed = false;
     while let Some((&first, after)) = rest.split_first() {
@@ -224,10 +224,10 @@ fn hexadecimal(text: &[u8]) -> u64 {
     u64::from_str_radix(text, 16).unwrap_or(u64::MAX)
 }
 
-impl PlacedName {
+impl PositionedName {
     /// Returns a name without positions.
     pub(super) fn plain(name: Vec<u8>) -> Self {
-        Self { skeleton: name, places: Vec::new() }
+        Self { skeleton: name, positions: Vec::new() }
     }
 
     /// Appends text.
@@ -244,7 +244,7 @@ impl PlacedName {
         let (folder, name) = path.split_at(at);
         self.skeleton.extend_from_slice(name);
         self.skeleton.push(0);
-        self.places.push(Place::Folder(folder.strip_suffix(b"/").unwrap_or(folder).to_vec()));
+        self.positions.push(Position::Folder(folder.strip_suffix(b"/").unwrap_or(folder).to_vec()));
         self
     }
 
@@ -253,11 +253,11 @@ impl PlacedName {
     pub(in crate::query::diff) fn declared_in(mut self, path: Option<&[u8]>) -> Self {
         let name = path.map(|path| path.rsplit(|&byte| byte == b'/').next().unwrap_or(path));
         self.skeleton.push(0);
-        self.places.push(Place::File(name.map(<[u8]>::to_vec)));
+        self.positions.push(Position::File(name.map(<[u8]>::to_vec)));
         self.skeleton.push(0);
-        self.places.push(path.zip(name).map_or(Place::File(None), |(path, name)| {
+        self.positions.push(path.zip(name).map_or(Position::File(None), |(path, name)| {
             let folder = path.get(..path.len() - name.len()).unwrap_or_default();
-            Place::Folder(folder.strip_suffix(b"/").unwrap_or(folder).to_vec())
+            Position::Folder(folder.strip_suffix(b"/").unwrap_or(folder).to_vec())
         }));
         self
     }
@@ -267,7 +267,7 @@ impl PlacedName {
         const COLUMNS: u64 = 1 << 20;
         self.skeleton.push(0);
         let line = line.min(u64::MAX / COLUMNS - 1);
-        self.places.push(Place::At(line * COLUMNS + column.min(COLUMNS - 1)));
+        self.positions.push(Position::At(line * COLUMNS + column.min(COLUMNS - 1)));
         self
     }
 }
@@ -277,8 +277,8 @@ mod tests {
     use super::*;
 
     fn skeleton(name: &str) -> Option<String> {
-        let placed = placed(name.as_bytes())?;
-        Some(String::from_utf8(placed.skeleton).unwrap().replace('\0', "#"))
+        let positioned = positioned(name.as_bytes())?;
+        Some(String::from_utf8(positioned.skeleton).unwrap().replace('\0', "#"))
     }
 
     #[test]

@@ -8,13 +8,13 @@ use crate::terminal::shown_json;
 
 /// Buffer of the lines being written.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct DumpLine {
     pub(crate) text: Vec<u8>,
     json: bool,
     in_list: bool,
 }
 
-impl Line {
+impl DumpLine {
     /// Returns an empty buffer for lines of either form.
     pub(crate) fn new(json: bool) -> Self {
         Self { text: Vec::with_capacity(1 << 16), json, in_list: false }
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     fn line(json: bool) -> String {
-        let mut line = Line::new(json);
+        let mut line = DumpLine::new(json);
         line.begin(1_000_000_002, 0x10, 24, "COMM");
         line.signed("pid", -1);
         line.text("comm", b"a \"b");

@@ -10,7 +10,7 @@ use address::Timestamp;
 use anyhow::Context as _;
 use perf_data::{Findings, Head, RawBody, RawRecord, Record, visit_records};
 
-use self::line::Line;
+use self::line::DumpLine;
 use crate::args::{DumpArgs, clock_range, open};
 use crate::terminal::{Status, print_findings, status_of};
 
@@ -25,11 +25,16 @@ pub(crate) fn run(args: &DumpArgs) -> anyhow::Result<Status> {
             clock_range(text).with_context(|| format!("--time {text}: expected A,B in seconds"))?
         }
     };
-    let mut dump =
-        Dump { args, times, line: Line::new(args.json), out: io::stdout().lock(), failed: None };
+    let mut dump = Dump {
+        args,
+        times,
+        line: DumpLine::new(args.json),
+        out: io::stdout().lock(),
+        failed: None,
+    };
     let mut findings = Findings::default();
     let (input, watch) = open(&args.input)?;
-    visit_records(input, &mut findings, &mut |head, record| dump.take_in(head, record))
+    visit_records(input, &mut findings, &mut |head, record| dump.add(head, record))
         .with_context(|| format!("cannot read {}", args.input.display()))?;
     dump.flush();
     if let Some(error) = dump.failed {
@@ -44,15 +49,15 @@ pub(crate) fn run(args: &DumpArgs) -> anyhow::Result<Status> {
 struct Dump<'a, W> {
     args: &'a DumpArgs,
     times: (Option<Timestamp>, Option<Timestamp>),
-    line: Line,
+    line: DumpLine,
     out: W,
     failed: Option<io::Error>,
 }
 
 impl<W: Write> Dump<'_, W> {
-    fn take_in(&mut self, head: &Head, record: &RawRecord<'_>) -> ControlFlow<()> {
+    fn add(&mut self, head: &Head, record: &RawRecord<'_>) -> ControlFlow<()> {
         let (time, pid) = time_and_pid(&record.body);
-        if self.wants(record, time, pid) {
+        if self.matches(record, time, pid) {
             self.write(head, record, time);
             if self.line.text.len() >= FULL {
                 self.flush();
@@ -61,7 +66,7 @@ impl<W: Write> Dump<'_, W> {
         if self.failed.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn wants(&self, record: &RawRecord<'_>, time: Timestamp, pid: Option<i32>) -> bool {
+    fn matches(&self, record: &RawRecord<'_>, time: Timestamp, pid: Option<i32>) -> bool {
         let args = self.args;
         (args.kinds.is_empty() || args.kinds.contains(&record.header.kind))
             && (args.pid.is_empty() || pid.is_some_and(|pid| args.pid.contains(&pid)))

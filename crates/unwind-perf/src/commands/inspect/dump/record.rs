@@ -6,10 +6,10 @@ use perf_data::{
     SimpleperfRecord, Switch, TextPoke, UserRecord,
 };
 
-use super::line::Line;
+use super::line::DumpLine;
 
 /// Writes the fields of a sample. If `full`, its callchain and registers, otherwise only their counts.
-pub(crate) fn sample(line: &mut Line, head: &Head, sample: &Sample<'_>, full: bool) {
+pub(crate) fn sample(line: &mut DumpLine, head: &Head, sample: &Sample<'_>, full: bool) {
     if let Some(event) = head.events().get(usize::from(sample.event)) {
         line.text("event", event.name.as_bytes());
     }
@@ -56,7 +56,7 @@ pub(crate) fn sample(line: &mut Line, head: &Head, sample: &Sample<'_>, full: bo
 }
 
 /// Writes the fields of a sample that are one word each.
-fn sample_words(line: &mut Line, sample: &Sample<'_>) {
+fn sample_words(line: &mut DumpLine, sample: &Sample<'_>) {
     let words = [
         ("ip", sample.ip.map(|ip| ip.0)),
         ("addr", sample.addr.map(|addr| addr.0).filter(|&addr| addr != 0)),
@@ -78,7 +78,7 @@ fn sample_words(line: &mut Line, sample: &Sample<'_>) {
     }
 }
 
-fn registers(line: &mut Line, key: &str, registers: Option<RecordedRegisters<'_>>, full: bool) {
+fn registers(line: &mut DumpLine, key: &str, registers: Option<RecordedRegisters<'_>>, full: bool) {
     let Some(registers) = registers else { return };
     let abi = match registers.abi() {
         RegsAbi::Bits32 => 32,
@@ -92,7 +92,7 @@ fn registers(line: &mut Line, key: &str, registers: Option<RecordedRegisters<'_>
     }
 }
 
-fn map(line: &mut Line, map: &Mmap<'_>) {
+fn map(line: &mut DumpLine, map: &Mmap<'_>) {
     task(line, map.pid, map.tid);
     line.hex("start", map.start.0);
     line.hex("len", map.len);
@@ -114,7 +114,7 @@ fn map(line: &mut Line, map: &Mmap<'_>) {
 }
 
 /// Writes the fields of a record that is not a sample. Each type is listed: a new one does not compile without its fields.
-pub(crate) fn record(line: &mut Line, record: &Record<'_>) {
+pub(crate) fn record(line: &mut DumpLine, record: &Record<'_>) {
     match record {
         Record::Mmap(it) => map(line, it),
         Record::Comm(it) => {
@@ -167,12 +167,12 @@ pub(crate) fn record(line: &mut Line, record: &Record<'_>) {
     }
 }
 
-fn task(line: &mut Line, pid: Pid, tid: Tid) {
+fn task(line: &mut DumpLine, pid: Pid, tid: Tid) {
     line.signed("pid", pid.0);
     line.signed("tid", tid.0);
 }
 
-fn switch(line: &mut Line, switch: Switch) {
+fn switch(line: &mut DumpLine, switch: Switch) {
     line.flag("out", switch.out);
     line.flag("preempted", switch.preempted);
     if let Some((pid, tid)) = switch.other {
@@ -181,7 +181,7 @@ fn switch(line: &mut Line, switch: Switch) {
     }
 }
 
-fn ksymbol(line: &mut Line, symbol: &Ksymbol<'_>) {
+fn ksymbol(line: &mut DumpLine, symbol: &Ksymbol<'_>) {
     line.hex("addr", symbol.addr.0);
     line.hex("len", symbol.len.into());
     line.number("kind", symbol.kind.into());
@@ -189,25 +189,25 @@ fn ksymbol(line: &mut Line, symbol: &Ksymbol<'_>) {
     line.text("name", symbol.name);
 }
 
-fn bpf_event(line: &mut Line, event: &BpfEvent) {
+fn bpf_event(line: &mut DumpLine, event: &BpfEvent) {
     line.number("kind", event.kind.into());
     line.number("id", event.id.into());
     line.bytes("tag", &event.tag);
 }
 
-fn text_poke(line: &mut Line, poke: &TextPoke<'_>) {
+fn text_poke(line: &mut DumpLine, poke: &TextPoke<'_>) {
     line.hex("addr", poke.addr.0);
     line.bytes("old", poke.old);
     line.bytes("new", poke.new);
 }
 
-fn aux(line: &mut Line, area: Aux) {
+fn aux(line: &mut DumpLine, area: Aux) {
     line.hex("aux_offset", area.offset);
     line.hex("aux_size", area.size);
     line.hex("flags", area.flags);
 }
 
-fn user(line: &mut Line, record: &UserRecord<'_>) {
+fn user(line: &mut DumpLine, record: &UserRecord<'_>) {
     match record {
         UserRecord::HeaderAttr { attr, ids } => {
             line.number("attr_size", attr.len() as u64);
@@ -268,7 +268,7 @@ fn user(line: &mut Line, record: &UserRecord<'_>) {
 /// Writes the program's name and its name-value pairs, which have fields of fixed lengths.
 ///
 /// Source: `tools/lib/perf/include/perf/event.h`, `struct perf_record_bpf_metadata`.
-fn bpf_metadata(line: &mut Line, data: &[u8]) {
+fn bpf_metadata(line: &mut DumpLine, data: &[u8]) {
     const PROGRAM: usize = 512;
     const COUNT: usize = 8;
     const KEY: usize = 64;
@@ -281,7 +281,7 @@ fn bpf_metadata(line: &mut Line, data: &[u8]) {
     line.text("metadata", &pairs.join(&b','));
 }
 
-fn simpleperf(line: &mut Line, record: &SimpleperfRecord<'_>) {
+fn simpleperf(line: &mut DumpLine, record: &SimpleperfRecord<'_>) {
     match record {
         SimpleperfRecord::Dso { id, min_vaddr, name, .. } => {
             line.number("id", *id);

@@ -1,0 +1,80 @@
+//! Advice if no sample passes the filters: the values that exist in the recording.
+
+use address::Timestamp;
+use options::SampleFilter;
+use pipeline::{Analysis, RejectedSamples};
+
+use crate::terminal::shown;
+
+/// Maximum number of values of a kind that are listed.
+const NAMED: usize = 10;
+
+/// Returns the advice if the filters left no sample; `None` if some are left, or if there were none before.
+pub(super) fn no_samples_advice(analysis: &Analysis, filters: &SampleFilter) -> Option<String> {
+    let samples = analysis.profile.samples.len() as u64;
+    no_samples_advice_of(
+        samples,
+        analysis.profile.summary.samples_filtered,
+        &analysis.rejected,
+        filters,
+    )
+}
+
+/// Same as [`no_samples_advice`], from the counts of samples and of filtered samples and the description of the latter.
+pub(super) fn no_samples_advice_of(
+    samples: u64,
+    filtered: u64,
+    rejected: &RejectedSamples,
+    filters: &SampleFilter,
+) -> Option<String> {
+    if samples > 0 || filtered == 0 {
+        return None;
+    }
+    let name = |name: &[u8]| shown(&String::from_utf8_lossy(name));
+    let processes = || {
+        let mut pids: Vec<_> = rejected.threads.iter().map(|it| it.0.0).collect();
+        pids.dedup();
+        pids.iter().map(ToString::to_string).collect()
+    };
+    let threads = || {
+        let threads = rejected.threads.iter();
+        threads.map(|(_, tid, comm)| format!("{} ({})", tid.0, name(comm))).collect()
+    };
+    let comms = || {
+        let mut comms: Vec<String> = rejected.threads.iter().map(|it| name(&it.2)).collect();
+        comms.sort();
+        comms.dedup();
+        comms
+    };
+    let cgroups = || rejected.cgroups.iter().map(|path| name(path)).collect();
+    let times = || {
+        let seconds = |time: Timestamp| format!("{:.6}", time.0 as f64 / 1e9);
+        let times = rejected.times.iter();
+        times.map(|(first, last)| format!("{},{}", seconds(*first), seconds(*last))).collect()
+    };
+    /// An option, true if it was given, and the values that exist for it.
+    type FilterValues<'k> = (&'k str, bool, &'k dyn Fn() -> Vec<String>);
+    let cpus = || rejected.cpus.iter().map(ToString::to_string).collect();
+    let kinds: [FilterValues<'_>; 7] = [
+        ("--pid", !filters.pids.is_empty(), &processes),
+        ("--tid", !filters.tids.is_empty(), &threads),
+        ("--comm", !filters.comms.is_empty(), &comms),
+        ("--cgroup", !filters.cgroups.is_empty(), &cgroups),
+        ("--event", !filters.events.is_empty(), &|| rejected.events.clone()),
+        ("--cpu", !filters.cpus.is_empty(), &cpus),
+        ("--time", !filters.time.is_all(), &times),
+    ];
+    let there: Vec<String> = kinds
+        .iter()
+        .filter(|(_, given, _)| *given)
+        .map(|(option, _, values)| format!("{option}: {}", listed(&values())))
+        .collect();
+    Some(format!("no sample passes the filters; there are, for {}", there.join("; for ")))
+}
+
+fn listed(values: &[String]) -> String {
+    let more = values.len().saturating_sub(NAMED);
+    let named: Vec<&str> = values.iter().take(NAMED).map(String::as_str).collect();
+    let named = named.join(", ");
+    if more > 0 { format!("{named} and {more} more") } else { named }
+}
