@@ -108,6 +108,7 @@ pub use event::{AttrFlags, Event, EventAttr, ReadFormat, SampleType};
 pub use finding::{Finding, FindingGroup, Findings, HeaderFault, Severity};
 pub use prefetch::{LINE, prefetch_line};
 pub use record::kernel::*;
+pub use record::map::*;
 pub use record::{
     Auxtrace, Branch, BranchFlags, BranchStack, BuildIdEntry, Callchain, CallchainContext,
     EventUpdate, IdIndexEntry, ReadValue, ReadValues, RecordedRegisters, RegsAbi, Sample,

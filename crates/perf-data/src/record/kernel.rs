@@ -2,17 +2,26 @@
 //!
 //! Source: `include/uapi/linux/perf_event.h`, the comments of `enum perf_event_type`.
 
-use address::{Avma, BuildId, FileOffset, Pid, Tid, Timestamp};
+use address::{Avma, Pid, Tid, Timestamp};
 
 use super::callchain::Callchain;
+use super::map::{Mmap, mmap, mmap2};
 use super::read_values::ReadValues;
 use super::simpleperf::SimpleperfRecord;
 use super::user::UserRecord;
-use crate::bytes::Words;
-use crate::record_header::{CpuMode, RecordKind};
+use crate::bytes::{FieldReader, Words, until_nul};
+use crate::event::{ReadFormat, recorded_time};
+use crate::record_header::{RecordHeader, RecordKind};
+use crate::record_types::KernelType;
 
-/// Bit of `prot` for executable memory.
-pub(super) const PROT_EXEC: u32 = 4;
+/// COMM: by exec; FORK: synthesized by the recorder; SWITCH: out.
+const MISC_13: u16 = 1 << 13;
+/// SWITCH: preempted.
+const MISC_14: u16 = 1 << 14;
+/// Length of the body of COMM before the name, in bytes.
+pub(crate) const COMM_FIXED: usize = 8;
+/// Length of the body of FORK and EXIT, in bytes.
+pub(crate) const TASK_FIXED: usize = 24;
 
 /// A decoded record other than a sample. Bytes are borrowed from the recording.
 #[derive(Clone, Copy, Debug)]
@@ -78,105 +87,6 @@ pub enum Record<'d> {
         /// Size of the record in bytes, including the header.
         size: u32,
     },
-}
-
-/// Recorded identity of a mapped file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum MmapId {
-    /// Not recorded, or not a file.
-    None,
-    /// Location in its file system.
-    Inode {
-        /// Major number of the device.
-        major: u32,
-        /// Minor number of the device.
-        minor: u32,
-        /// Inode.
-        inode: u64,
-        /// Generation of the inode.
-        generation: u64,
-    },
-    /// Identity of its content.
-    BuildId(BuildId),
-}
-
-/// MMAP and MMAP2: `[start, start + len)` of a process maps a file from `pgoff` on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Mmap<'d> {
-    /// Process; -1 for the kernel and its modules.
-    pub pid: Pid,
-    /// Thread that made the mapping.
-    pub tid: Tid,
-    /// Kernel for the kernel and its modules; user for all others.
-    pub cpu_mode: CpuMode,
-    /// True if the recorder timed out while reading `/proc/PID/maps` of this process.
-    pub parse_timeout: bool,
-    /// True if the mapping is executable. Kernel maps and simpleperf's JIT code are, regardless of `prot`.
-    pub executable: bool,
-    /// First address.
-    pub start: Avma,
-    /// Length in bytes. In hostile input the end may wrap around.
-    pub len: u64,
-    /// Offset of `start` in the file.
-    pub pgoff: FileOffset,
-    /// Identity of the file.
-    pub id: MmapId,
-    /// `PROT_*` bits; for MMAP derived from `executable`.
-    pub prot: u32,
-    /// `MAP_*` bits; 0 for MMAP.
-    pub flags: u32,
-    /// Path, or a name such as `[vdso]`, `//anon`, `[kernel.kallsyms]_text`.
-    pub path: &'d [u8],
-}
-
-impl Mmap<'_> {
-    /// Bit of `prot` for JIT code in simpleperf recordings, with symbols at addresses of the process. Such a map has
-    /// no other bit, and Linux does not use this one.
-    ///
-    /// Source: simpleperf's `thread_tree.h`, `map_flags::PROT_JIT_SYMFILE_MAP`.
-    pub(crate) const PROT_JIT_SYMFILE: u32 = 0x4000;
-
-    /// Returns true if simpleperf recorded the symbols of this code at addresses of the process.
-    #[must_use]
-    pub const fn is_jit_symfile(&self) -> bool {
-        self.prot & Self::PROT_JIT_SYMFILE != 0
-    }
-}
-
-/// An MMAP2 record of a process, with identity and path undecoded: most maps of a recording are of the same few files.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct NamedMap<'d> {
-    /// Process.
-    pub pid: Pid,
-    /// First address.
-    pub start: Avma,
-    /// Length in bytes. In hostile input the end may wrap around.
-    pub len: u64,
-    /// Offset of `start` in the file.
-    pub pgoff: FileOffset,
-    /// `PROT_*` bits.
-    pub prot: u32,
-    /// Identity and path, undecoded. Equal values decode to equal identities and paths.
-    pub name: MapName<'d>,
-}
-
-impl NamedMap<'_> {
-    /// Returns true if the mapping is executable.
-    #[must_use]
-    pub const fn is_executable(&self) -> bool {
-        self.prot & PROT_EXEC != 0
-    }
-}
-
-/// Undecoded identity and path of an MMAP2 record.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct MapName<'d> {
-    /// True if the identity is a build-id.
-    pub has_build_id: bool,
-    /// Inode or build-id.
-    pub id: &'d [u8; 24],
-    /// Path with its padding.
-    pub path: &'d [u8],
 }
 
 /// COMM: name of a thread.
@@ -350,4 +260,116 @@ pub struct CallchainDeferred<'d> {
     pub cookie: u64,
     /// User frames, without marker.
     pub chain: Callchain<'d>,
+}
+
+/// Decodes the body of a kernel record; `None` if it is too short. Unknown types become [`Record::Unknown`].
+pub(crate) fn kernel_record<'d>(
+    header: RecordHeader,
+    cursor: &mut FieldReader<'d>,
+    read_format: ReadFormat,
+) -> Option<Record<'d>> {
+    let RecordHeader { kind, misc, size } = header;
+    let Some(known) = KernelType::of(kind) else { return Some(Record::Unknown { kind, size }) };
+    Some(match known {
+        // A sample has the layout of its event.
+        KernelType::Sample => Record::Unknown { kind, size },
+        KernelType::Mmap => Record::Mmap(mmap(misc, cursor)?),
+        KernelType::Mmap2 => Record::Mmap(mmap2(misc, cursor)?),
+        KernelType::Comm => Record::Comm(comm(misc, cursor)?),
+        KernelType::Fork => Record::Fork(task(misc, cursor)?),
+        KernelType::Exit => Record::Exit(task(0, cursor)?),
+        KernelType::Lost => Record::Lost(Lost { id: cursor.u64()?, lost: cursor.u64()? }),
+        KernelType::LostSamples => Record::LostSamples(Lost { id: 0, lost: cursor.u64()? }),
+        KernelType::Throttle => Record::Throttle(throttle(cursor)?),
+        KernelType::Unthrottle => Record::Unthrottle(throttle(cursor)?),
+        KernelType::Read => {
+            let (pid, tid) = task_ids(cursor)?;
+            Record::Read { pid, tid, values: ReadValues::read(cursor, read_format)? }
+        }
+        KernelType::Switch => Record::Switch(switch(misc, None)),
+        KernelType::SwitchCpuWide => Record::Switch(switch(misc, Some(task_ids(cursor)?))),
+        KernelType::Namespaces => Record::Namespaces(namespaces(cursor)?),
+        KernelType::Ksymbol => Record::Ksymbol(ksymbol(cursor)?),
+        KernelType::BpfEvent => Record::BpfEvent(bpf_event(cursor)?),
+        KernelType::Cgroup => {
+            Record::Cgroup(Cgroup { id: cursor.u64()?, path: until_nul(cursor.rest()) })
+        }
+        KernelType::TextPoke => Record::TextPoke(text_poke(cursor)?),
+        KernelType::Aux => {
+            Record::Aux(Aux { offset: cursor.u64()?, size: cursor.u64()?, flags: cursor.u64()? })
+        }
+        KernelType::ItraceStart => {
+            let (pid, tid) = task_ids(cursor)?;
+            Record::ItraceStart { pid, tid }
+        }
+        KernelType::AuxOutputHwId => Record::AuxOutputHwId(cursor.u64()?),
+        KernelType::CallchainDeferred => Record::CallchainDeferred(callchain_deferred(cursor)?),
+    })
+}
+
+fn comm<'d>(misc: u16, cursor: &mut FieldReader<'d>) -> Option<Comm<'d>> {
+    let (pid, tid) = task_ids(cursor)?;
+    Some(Comm { pid, tid, exec: misc & MISC_13 != 0, comm: until_nul(cursor.rest()) })
+}
+
+const fn switch(misc: u16, other: Option<(Pid, Tid)>) -> Switch {
+    Switch { out: misc & MISC_13 != 0, preempted: misc & MISC_14 != 0, other }
+}
+
+fn namespaces<'d>(cursor: &mut FieldReader<'d>) -> Option<Namespaces<'d>> {
+    let (pid, tid) = task_ids(cursor)?;
+    let count = cursor.u64()?;
+    Some(Namespaces { pid, tid, words: cursor.words(count.checked_mul(2)?)? })
+}
+
+fn ksymbol<'d>(cursor: &mut FieldReader<'d>) -> Option<Ksymbol<'d>> {
+    let addr = Avma(cursor.u64()?);
+    let len = cursor.u32()?;
+    let [kind, flags] = [cursor.u16()?, cursor.u16()?];
+    let name = until_nul(cursor.rest());
+    Some(Ksymbol { addr, len, kind, unregister: flags & 1 != 0, name })
+}
+
+fn bpf_event(cursor: &mut FieldReader<'_>) -> Option<BpfEvent> {
+    let [kind, flags] = [cursor.u16()?, cursor.u16()?];
+    let id = cursor.u32()?;
+    Some(BpfEvent { kind, flags, id, tag: *cursor.bytes(8)?.first_chunk()? })
+}
+
+fn text_poke<'d>(cursor: &mut FieldReader<'d>) -> Option<TextPoke<'d>> {
+    let addr = Avma(cursor.u64()?);
+    let [old, new] = [cursor.u16()?, cursor.u16()?];
+    Some(TextPoke { addr, old: cursor.bytes(old.into())?, new: cursor.bytes(new.into())? })
+}
+
+fn callchain_deferred<'d>(cursor: &mut FieldReader<'d>) -> Option<CallchainDeferred<'d>> {
+    let cookie = cursor.u64()?;
+    let count = cursor.u64()?;
+    Some(CallchainDeferred { cookie, chain: Callchain::new(cursor.words(count)?) })
+}
+
+fn task_ids(cursor: &mut FieldReader<'_>) -> Option<(Pid, Tid)> {
+    Some((Pid(cursor.i32()?), Tid(cursor.i32()?)))
+}
+
+/// Decodes FORK and EXIT, which have the order pid, ppid, tid, ptid.
+fn task(misc: u16, cursor: &mut FieldReader<'_>) -> Option<Task> {
+    let [pid, ppid, tid, ptid] = [cursor.i32()?, cursor.i32()?, cursor.i32()?, cursor.i32()?];
+    let time = recorded_time(Some(cursor.u64()?));
+    Some(Task {
+        pid: Pid(pid),
+        ppid: Pid(ppid),
+        tid: Tid(tid),
+        ptid: Tid(ptid),
+        time,
+        synthesized: misc & MISC_13 != 0,
+    })
+}
+
+fn throttle(cursor: &mut FieldReader<'_>) -> Option<Throttle> {
+    Some(Throttle {
+        time: recorded_time(Some(cursor.u64()?)),
+        id: cursor.u64()?,
+        stream_id: cursor.u64()?,
+    })
 }

@@ -3,8 +3,8 @@
 use address::Timestamp;
 
 use super::header_rules::HeaderRules;
-use super::kernel::{Mmap, NamedMap};
-use super::kernel_decode::{COMM_FIXED, MMAP2_FIXED, TASK_FIXED, kernel_record, mmap2, named_map};
+use super::kernel::{COMM_FIXED, TASK_FIXED, kernel_record};
+use super::map::{MMAP2_FIXED, Mmap, NamedMap, mmap2, named_map};
 use super::sample::{Sample, SampleError};
 use super::sample_decode::decode_sample;
 use super::simpleperf::SimpleperfRecord;
