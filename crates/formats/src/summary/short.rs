@@ -182,15 +182,15 @@ fn inferred(profile: &Profile, lines: &mut Lines) {
         parts.push(format!("Inferred: {}.", origins.join(", ")));
     }
     // The line on incomplete stacks has those that end across a gap.
-    let gaps = [
-        (found.with_gap, "have a gap"),
-        (found.with_unknown_tail_calls, "lack functions that ended in a tail call"),
-    ];
     let across = profile.samples.iter().filter(|it| it.end == EndReason::RootAcrossGap).count();
+    let gaps = [
+        (found.with_gap, across as u64, "have a gap"),
+        (found.with_unknown_tail_calls, 0, "lack functions that ended in a tail call"),
+    ];
     let gaps: Vec<String> = gaps
         .iter()
-        .filter(|(count, _)| *count > across as u64)
-        .map(|(count, what)| format!("{} {what}", share(*count, samples)))
+        .filter(|(count, stated, _)| count > stated)
+        .map(|(count, _, what)| format!("{} {what}", share(*count, samples)))
         .collect();
     if !gaps.is_empty() {
         parts.push(format!("Of the stacks, {}.", gaps.join(", ")));
