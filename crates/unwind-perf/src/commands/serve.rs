@@ -45,7 +45,7 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Status> {
 
 /// Returns the options that all serving commands share, and the store if it is a temporary one.
 pub(super) fn options(args: &FrontArgs) -> anyhow::Result<(ServeOptions, Option<ScratchDir>)> {
-    let program = std::env::current_exe().context("this program cannot be found again")?;
+    let program = std::env::current_exe().context("cannot locate the file of this program")?;
     // Files that the operator named are read once here, so that a mistake is reported before any job.
     let WorkerArgs { jobs, max_memory, files, sources } = &args.worker;
     let limits =
@@ -156,7 +156,8 @@ pub(super) fn work() -> anyhow::Result<Status> {
     let memory = options.limits.memory.bytes();
     let usual = default_memory_limit().map_or(WORKER_MEMORY, |bytes| bytes.min(WORKER_MEMORY));
     limit_memory(options.limits.memory.or_usual(Some(usual)));
-    confine(&Confinement { memory, readable, writable, network }).context("cannot be confined")?;
+    confine(&Confinement { memory, readable, writable, network })
+        .context("cannot confine the worker")?;
     let options = WorkerOptions {
         options,
         foreign,

@@ -206,7 +206,7 @@ fn more(keep: &ContentSelection, holes: &[PathBuf]) -> Option<ContentSelection> 
     for path in &new {
         let path = shown(&path.display().to_string());
         print_note(&format!(
-            "more of {path} is needed than was read here; the bundle has all of it"
+            "the run did not read all of {path} that a reader needs; the bundle has the whole file"
         ));
     }
     Some(ContentSelection::Needed { whole: whole.iter().chain(new).cloned().collect() })
@@ -218,15 +218,15 @@ fn account(output: &Path, written: &Written, stacks: bool) -> anyhow::Result<()>
     let Written { files, whole, kept } = *written;
     let mb = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
     print_note(&format!(
-        "{files} files of {}, of which {} are in it; {} as it is written. It gave the same result as the recording here",
-        mb(whole),
+        "The bundle has {} of the {} in {files} files; its size is {}. It gave the same result as the recording.",
         mb(kept),
+        mb(whole),
         mb(packed),
     ));
     if stacks {
         print_note(
-            "the recording holds copies of stacks, which are memory of the recorded processes: passwords, keys and \
-             personal data may be in them; --no-stacks leaves them out",
+            "The recording has copies of stacks, which can contain passwords, keys and personal data of the recorded \
+             processes; --no-stacks omits them.",
         );
     }
     Ok(())

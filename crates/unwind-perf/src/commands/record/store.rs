@@ -100,14 +100,14 @@ fn line(kept: &StoreResult, folder: &str, most: u64, not_stored: &NotStored) -> 
     line.push_str(&format!(" (limit {limit}; --no-store keeps none)"));
     let mut omitted = Vec::new();
     if kept.over_limit > 0 {
-        omitted.push(format!("{} that the limit has no room for (--store-size)", kept.over_limit));
+        omitted.push(format!("{} over the limit (--store-size)", kept.over_limit));
     }
     if not_stored.unverified > 0 {
         let unverified = not_stored.unverified;
-        omitted.push(format!("{unverified} that nothing proves to be the recorded one"));
+        omitted.push(format!("{unverified} not proven to be the recorded file"));
     }
     if not_stored.missing > 0 {
-        omitted.push(format!("{} that cannot be found any more", not_stored.missing));
+        omitted.push(format!("{} no longer found", not_stored.missing));
     }
     if !omitted.is_empty() {
         line.push_str("; not stored: ");
@@ -157,9 +157,8 @@ mod tests {
         let some = NotStored { unverified: 2, missing: 3 };
         assert_eq!(
             line(&kept, "/x", 2 << 30, &some),
-            "stored: no file in /x (limit 5.0 MB, a tenth of the free space; --no-store keeps none); not stored: 1 that the \
-             limit has no room for (--store-size), 2 that nothing proves to be the recorded one, 3 that cannot be \
-             found any more; not all could be written: No space left on device (os error 28)"
+            "stored: no file in /x (limit 5.0 MB, a tenth of the free space; --no-store keeps none); not stored: 1 over the \
+             limit (--store-size), 2 not proven to be the recorded file, 3 no longer found; not all could be written: No space left on device (os error 28)"
         );
         assert_eq!(
             [0, 999, 1_500, 1 << 20, 1_000_000, 1_278_300_000].map(size),

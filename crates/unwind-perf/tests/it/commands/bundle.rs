@@ -25,7 +25,7 @@ fn bundled(case: &str, name: &str, options: &[&str]) -> PathBuf {
     let arguments = [&arguments, &[output.to_str().expect("a name")][..], options].concat();
     let ran = run(root(), &arguments).expect_status(0);
     assert!(ran.stdout.is_empty());
-    assert!(ran.stderr.contains("It gave the same result as the recording here"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("It gave the same result as the recording."), "{}", ran.stderr);
     assert!(ran.stderr.contains("memory of the recorded processes"), "{}", ran.stderr);
     folder
 }

@@ -144,8 +144,8 @@ fn nothing_is_stored_that_the_user_does_not_want_or_has_no_place_for() {
     assert_eq!(line(&["--no-store"]), "");
     assert_eq!(
         line(&["--store-size", "1K"]),
-        "stored: no file in ~/.cache/unwind-perf/files (limit 1.0 kB; --no-store keeps none); not stored: 1 that the limit \
-         has no room for (--store-size)"
+        "stored: no file in ~/.cache/unwind-perf/files (limit 1.0 kB; --no-store keeps none); not stored: 1 over the limit \
+         (--store-size)"
     );
     assert_eq!(
         line(&["--buildid-dir", "app"]),
@@ -158,8 +158,8 @@ fn nothing_is_stored_that_the_user_does_not_want_or_has_no_place_for() {
     fs::remove_file(folder.join("app")).expect("removed");
     assert_eq!(
         line(&["--store-size", "1M"]),
-        "stored: no file in ~/.cache/unwind-perf/files (limit 1 MiB; --no-store keeps none); not stored: 1 that cannot be \
-         found any more"
+        "stored: no file in ~/.cache/unwind-perf/files (limit 1 MiB; --no-store keeps none); not stored: 1 no longer \
+         found"
     );
     let ran = record(&folder, &["-q", "-o", "r.data", "--", "/bin/true"]).expect_status(0);
     assert_eq!(ran.stderr, "");
