@@ -104,7 +104,7 @@ class Files(Folder):
         cut.write_bytes(whole[: len(whole) * 3 // 4])
         manifest = up.convert(cut, self.out, **FILES)
         self.assertEqual(manifest["status"], "damaged")
-        self.assertIn("the recording is damaged: file is cut", manifest["message"])
+        self.assertIn("the recording is damaged: the file is truncated", manifest["message"])
         self.assertIn("data-cut", [one["kind"] for one in manifest["findings"]])
         self.assertEqual(self.written(manifest).num_rows, manifest["samples"])
 

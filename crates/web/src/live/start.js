@@ -2,7 +2,7 @@
 // Start of a live recording's page, and its updates: new rows arrive as events; a page that falls too far back reloads
 // all tables.
 import { readParts } from "../data/columns.js";
-import { RequestError, ask, openSession } from "../service/api.js";
+import { RequestError, openSession, request } from "../service/api.js";
 import { byId, make } from "../views/elements/element.js";
 import { startPage } from "../views/page.js";
 import { LiveApp } from "./app.js";
@@ -18,7 +18,7 @@ const AGES = 1 << 16, WAITING = 1000;
  * @returns {Promise<LiveTables | null>} */
 async function all() {
   try {
-    return new LiveTables(readParts(await (await ask("/api/v1/live/columns")).arrayBuffer()));
+    return new LiveTables(readParts(await (await request("/api/v1/live/columns")).arrayBuffer()));
   } catch (error) {
     if (error instanceof RequestError && error.problem.status === 410) return null;
     throw error;
@@ -184,7 +184,7 @@ async function start() {
   await openSession();
   byId("tools").prepend(make("a", { href: "/", text: "Recordings" }));
   const live = await all() ?? await first();
-  const page = new Page(await (await ask("/api/v1/live")).json(), live);
+  const page = new Page(await (await request("/api/v1/live")).json(), live);
   // For checks and the console.
   Object.assign(globalThis, { profile: page.app, live: page });
   page.start();

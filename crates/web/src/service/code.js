@@ -1,7 +1,7 @@
 // @ts-check
 // Instructions of functions and texts of source files, requested from the service on demand.
 import { endOf } from "../data/code.js";
-import { ask } from "./api.js";
+import { request } from "./api.js";
 
 /** @typedef {import("../data/code.js").CodeBlock} CodeBlock */
 

@@ -57,7 +57,7 @@ export class Timeline {
   }
 
   /** Groups threads by their names without trailing numbers; a thread with a unique name has its own lane.
-   * @param {{ id: number, count: number }[]} all @returns {Lane[]} */
+   * @param {{ id: number, count: number }[]} all @returns {ThreadGroup[]} */
   groups(all) {
     /** @type {Map<string, { id: number, count: number }[]>} */
     const by = new Map();
