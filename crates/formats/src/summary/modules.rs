@@ -19,7 +19,7 @@ const SMALL: u64 = 200;
 pub type Packages<'a> = &'a dyn Fn(&[&[u8]]) -> Vec<Option<String>>;
 
 /// A module that costs stacks or names.
-struct Row<'p> {
+struct ModuleCost<'p> {
     module: Option<ModuleId>,
     /// Stacks that end in it early.
     stacks: u64,
@@ -51,14 +51,14 @@ pub(super) fn push_modules<'p>(
     let total = (profile.samples.len() as u64, profile.summary.frames);
     let (shown, more) = chosen(rows(profile), total);
     let names = names(profile, &shown);
-    let wants = |row: &&Row<'_>| row.help.is_some_and(|help| help.short.package);
+    let wants = |row: &&ModuleCost<'_>| row.help.is_some_and(|help| help.short.package);
     let paths: Vec<&[u8]> =
         shown.iter().filter(wants).map(|row| path(profile, row.module)).collect();
     let mut found = if paths.is_empty() { Vec::new() } else { packages(&paths) }.into_iter();
-    let mut said = HashSet::new();
+    let mut stated = HashSet::new();
     for (row, name) in shown.iter().zip(&names) {
         let package = wants(&row).then(|| found.next().flatten()).flatten();
-        lines.plain(line(profile, row, name, total, package, &mut said));
+        lines.plain(line(profile, row, name, total, package, &mut stated));
     }
     if more > 0 {
         lines.plain(format!("… and {}; see --verbose.", counted(more, "more module")));
@@ -74,15 +74,15 @@ pub(super) fn push_modules<'p>(
 }
 
 /// Losses and nameless frames by module, the costliest first.
-fn rows(profile: &Profile) -> Vec<Row<'_>> {
+fn rows(profile: &Profile) -> Vec<ModuleCost<'_>> {
     let summary = &profile.summary;
-    let mut rows: Vec<Row<'_>> = Vec::new();
+    let mut rows: Vec<ModuleCost<'_>> = Vec::new();
     let mut at: HashMap<Option<ModuleId>, usize> = HashMap::new();
     for loss in &summary.losses {
         let index = *at.entry(loss.module).or_insert(rows.len());
         match rows.get_mut(index) {
             Some(row) => row.stacks += loss.samples,
-            None => rows.push(Row {
+            None => rows.push(ModuleCost {
                 module: loss.module,
                 stacks: loss.samples,
                 frames: 0,
@@ -95,7 +95,7 @@ fn rows(profile: &Profile) -> Vec<Row<'_>> {
         let index = *at.entry(nameless.module).or_insert(rows.len());
         match rows.get_mut(index) {
             Some(row) => row.frames += nameless.frames,
-            None => rows.push(Row {
+            None => rows.push(ModuleCost {
                 module: nameless.module,
                 stacks: 0,
                 frames: nameless.frames,
@@ -105,19 +105,22 @@ fn rows(profile: &Profile) -> Vec<Row<'_>> {
         }
     }
     let (samples, frames) = (profile.samples.len().max(1) as f64, summary.frames.max(1) as f64);
-    let cost = |row: &Row<'_>| (row.stacks as f64 / samples).max(row.frames as f64 / frames);
+    let cost = |row: &ModuleCost<'_>| (row.stacks as f64 / samples).max(row.frames as f64 / frames);
     rows.sort_by(|a, b| cost(b).total_cmp(&cost(a)).then(a.module.cmp(&b.module)));
     rows
 }
 
 /// The rows that have a line, and how many have none. If less than one in a hundred frames lacks a name and no stack ends
 /// early, no row has a line.
-fn chosen(mut rows: Vec<Row<'_>>, (samples, frames): (u64, u64)) -> (Vec<Row<'_>>, u64) {
+fn chosen(
+    mut rows: Vec<ModuleCost<'_>>,
+    (samples, frames): (u64, u64),
+) -> (Vec<ModuleCost<'_>>, u64) {
     let nameless: u64 = rows.iter().map(|row| row.frames).fold(0, u64::saturating_add);
     if nameless.saturating_mul(100) < frames {
         rows.retain(|row| row.stacks > 0);
     }
-    let is_small = |row: &Row<'_>| {
+    let is_small = |row: &ModuleCost<'_>| {
         row.stacks.saturating_mul(SMALL) < samples && row.frames.saturating_mul(SMALL) < frames
     };
     let large = rows.iter().filter(|row| !is_small(row)).count();
@@ -128,8 +131,8 @@ fn chosen(mut rows: Vec<Row<'_>>, (samples, frames): (u64, u64)) -> (Vec<Row<'_>
 }
 
 /// The name of each module: the file's name, or its path if two of them have one name.
-fn names(profile: &Profile, rows: &[Row<'_>]) -> Vec<Vec<u8>> {
-    let of = |row: &Row<'_>| path(profile, row.module);
+fn names(profile: &Profile, rows: &[ModuleCost<'_>]) -> Vec<Vec<u8>> {
+    let of = |row: &ModuleCost<'_>| path(profile, row.module);
     rows.iter()
         .map(|row| {
             let (full, short) = (of(row), file_name(of(row)));
@@ -145,11 +148,11 @@ fn names(profile: &Profile, rows: &[Row<'_>]) -> Vec<Vec<u8>> {
 
 fn line(
     profile: &Profile,
-    row: &Row<'_>,
+    row: &ModuleCost<'_>,
     name: &[u8],
     (samples, frames): (u64, u64),
     package: Option<String>,
-    said: &mut HashSet<String>,
+    stated: &mut HashSet<String>,
 ) -> Vec<u8> {
     let jit = row.help.filter(|help| help.short.jit).map(|_| process(profile, row.module));
     let mut text = match &jit {
@@ -179,8 +182,8 @@ fn line(
     text.extend_from_slice(format!(" ({}).", shares.join(", ")).as_bytes());
     let runtime = jit.flatten().and_then(|process| words::runtime(&process));
     let action = match (runtime, row.help) {
-        (Some(runtime), _) => said.insert(runtime.clone()).then_some(runtime),
-        (None, Some(help)) => action(&help.short, package, said),
+        (Some(runtime), _) => stated.insert(runtime.clone()).then_some(runtime),
+        (None, Some(help)) => action(&help.short, package, stated),
         (None, None) => None,
     };
     if let Some(action) = action {
@@ -195,15 +198,15 @@ fn line(
 fn action(
     short: &ShortRemedy,
     package: Option<String>,
-    said: &mut HashSet<String>,
+    stated: &mut HashSet<String>,
 ) -> Option<String> {
     let install = match (short.package, package) {
         (true, Some(package)) => Some(package),
         (true, None) => Some("install its debug package".to_owned()),
         (false, _) => None,
     };
-    let install = install.filter(|it| said.insert(it.clone()));
-    let other = Some(&short.action).filter(|it| !it.is_empty() && said.insert((*it).clone()));
+    let install = install.filter(|it| stated.insert(it.clone()));
+    let other = Some(&short.action).filter(|it| !it.is_empty() && stated.insert((*it).clone()));
     match (install, other) {
         (Some(install), Some(other)) => Some(format!("{install}, or {other}")),
         (Some(install), None) => Some(install),

@@ -11,7 +11,7 @@ use super::lines::Lines;
 use super::modules::{Packages, ShownModules, push_modules};
 use super::recorded::Recorded;
 use super::styles::SummaryStyles;
-use super::threads_without_switch::unswitched;
+use super::threads_without_switch::threads_without_switch;
 use super::words;
 use crate::render::numbers::{counted, grouped, share};
 use crate::render::text::push_line_safe;
@@ -64,7 +64,7 @@ pub fn write_short_summary(
     counts(profile, styles, &mut lines);
     completeness(profile, styles, &mut lines);
     inferred(profile, &mut lines);
-    unswitched(profile).into_iter().for_each(|line| lines.plain(line));
+    threads_without_switch(profile).into_iter().for_each(|line| lines.plain(line));
     let mut shown = push_modules(profile, look.packages, &mut lines);
     shown.losses = lost(profile).is_some();
     warnings(profile, &shown, styles, &mut lines);
@@ -73,6 +73,14 @@ pub fn write_short_summary(
 }
 
 fn counts(profile: &Profile, styles: &SummaryStyles, lines: &mut Lines) {
+    lines.plain(sample_counts(profile));
+    if let Some(text) = lost(profile) {
+        lines.styled(styles.loss, text);
+    }
+}
+
+/// `743 samples, 4,210 frames.`, with the samples that a filter or damage removed.
+pub(super) fn sample_counts(profile: &Profile) -> String {
     let summary = &profile.summary;
     let samples = counted(summary.samples, "sample");
     let mut text = format!("{samples}, {}", counted(summary.frames, "frame"));
@@ -82,10 +90,17 @@ fn counts(profile: &Profile, styles: &SummaryStyles, lines: &mut Lines) {
     if summary.samples_dropped > 0 {
         text += &format!("; {} could not be decoded", grouped(summary.samples_dropped));
     }
-    lines.plain(text + ".");
-    if let Some(text) = lost(profile) {
-        lines.styled(styles.loss, text);
-    }
+    text + "."
+}
+
+/// The end reasons of the samples with their counts, complete ones first, then by decreasing count; and the sum.
+pub(super) fn end_counts(profile: &Profile) -> (Vec<(EndReason, u64)>, u64) {
+    let mut ends: Vec<(EndReason, u64)> =
+        EndReason::ALL.iter().copied().zip(profile.end_counts()).collect();
+    ends.retain(|&(_, count)| count > 0);
+    ends.sort_by_key(|&(end, count)| (!end.is_complete(), std::cmp::Reverse(count)));
+    let total = ends.iter().map(|&(_, count)| count).sum();
+    (ends, total)
 }
 
 /// A sentence on losses of the kernel, if there are any.
@@ -111,16 +126,12 @@ pub(super) fn lost(profile: &Profile) -> Option<String> {
 
 /// How many stacks are complete, and why the others are not.
 fn completeness(profile: &Profile, styles: &SummaryStyles, lines: &mut Lines) {
-    let mut ends: Vec<(EndReason, u64)> =
-        EndReason::ALL.iter().copied().zip(profile.end_counts()).collect();
-    ends.retain(|&(_, count)| count > 0);
-    let total: u64 = ends.iter().map(|&(_, count)| count).sum();
+    let (mut ends, total) = end_counts(profile);
     if total == 0 {
         return;
     }
     lines.styled(styles.headline, headline(profile, &ends, total));
     ends.retain(|(end, _)| !end.is_complete());
-    ends.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
     let are_recorded = ends.iter().all(|(end, _)| *end == EndReason::Recorded);
     if ends.is_empty() || are_recorded || Recorded::of(profile) == Recorded::Nothing {
         return;

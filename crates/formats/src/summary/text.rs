@@ -5,12 +5,12 @@ use std::io::{self, Write};
 use address::ModuleId;
 use anstyle::Style;
 use profile::query::found_counts;
-use profile::{EndReason, FoundBy, Profile};
+use profile::{FoundBy, Profile};
 
 use super::dump_hint::dump_details;
-use super::short::{headline, lost, tips};
+use super::short::{end_counts, headline, lost, sample_counts, tips};
 use super::styles::SummaryStyles;
-use super::threads_without_switch::unswitched;
+use super::threads_without_switch::threads_without_switch;
 use crate::render::numbers::{counted, grouped, share};
 use crate::render::text::push_line_safe;
 
@@ -41,7 +41,7 @@ pub fn write_styled_summary(
     counts(profile, styles.loss, &mut text)?;
     ends(profile, styles.headline, &mut text)?;
     evidence(profile, &mut text)?;
-    for line in unswitched(profile) {
+    for line in threads_without_switch(profile) {
         writeln!(text, "{line}")?;
     }
     losses(profile, &mut text)?;
@@ -52,20 +52,11 @@ pub fn write_styled_summary(
 }
 
 fn counts(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<()> {
-    let summary = &profile.summary;
-    let samples = counted(summary.samples, "sample");
-    write!(text, "{samples}, {}", counted(summary.frames, "frame"))?;
-    if summary.samples_filtered > 0 {
-        write!(text, "; {} filtered out", grouped(summary.samples_filtered))?;
-    }
-    if summary.samples_dropped > 0 {
-        write!(text, "; {} could not be decoded", grouped(summary.samples_dropped))?;
-    }
-    writeln!(text, ".")?;
+    writeln!(text, "{}", sample_counts(profile))?;
     if let Some(lost) = lost(profile) {
         writeln!(text, "{style}{lost}{style:#}")?;
     }
-    for loss in summary.lost_by_event.iter().filter(|_| profile.events.len() > 1) {
+    for loss in profile.summary.lost_by_event.iter().filter(|_| profile.events.len() > 1) {
         let event = profile.events.get(loss.event);
         write!(text, "  ")?;
         push_line_safe(text, event.map_or(b"", |event| profile.strings.get(event.name)));
@@ -79,14 +70,10 @@ fn counts(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<()>
 
 /// Appends the share of samples by end reason: complete ones first, then by decreasing count.
 fn ends(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<()> {
-    let mut ends: Vec<(EndReason, u64)> =
-        EndReason::ALL.iter().copied().zip(profile.end_counts()).collect();
-    ends.retain(|&(_, count)| count > 0);
-    let total: u64 = ends.iter().map(|&(_, count)| count).sum();
+    let (ends, total) = end_counts(profile);
     if total == 0 {
         return Ok(());
     }
-    ends.sort_by_key(|&(end, count)| (!end.is_complete(), std::cmp::Reverse(count)));
     writeln!(text, "{style}{}{style:#} Ends:", headline(profile, &ends, total))?;
     for (end, count) in ends {
         writeln!(text, "  {:>7}  {:<20}{:>11}", share(count, total), end.as_str(), grouped(count))?;

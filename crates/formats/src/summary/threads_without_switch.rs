@@ -5,12 +5,12 @@ use profile::{Profile, ThreadState, ThreadWithoutSwitch};
 use crate::render::numbers::counted;
 
 /// A line for each state of threads without a context switch.
-pub(super) fn unswitched(profile: &Profile) -> Vec<String> {
+pub(super) fn threads_without_switch(profile: &Profile) -> Vec<String> {
     let line = |&state: &ThreadState| {
         let rows =
             || profile.summary.threads_without_switch.iter().filter(move |row| row.state == state);
         let threads = rows().count() as u64;
-        let told = match state {
+        let description = match state {
             ThreadState::Asleep => {
                 format!("asleep for {} at an unknown place", each(rows(), threads))
             }
@@ -18,7 +18,7 @@ pub(super) fn unswitched(profile: &Profile) -> Vec<String> {
             ThreadState::Unknown => "asleep or running, since no event samples CPU time".to_owned(),
         };
         let threads = (threads > 0).then(|| counted(threads, "thread"))?;
-        Some(format!("{threads} had no context switch in the whole recording: {told}."))
+        Some(format!("{threads} had no context switch in the whole recording: {description}."))
     };
     ThreadState::ALL.iter().filter_map(line).collect()
 }

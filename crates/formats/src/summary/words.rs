@@ -1,4 +1,4 @@
-//! The words of the short summary: why stacks are incomplete, how frames were inferred, and run times with an option for
+//! The words of the short summary: why stacks are incomplete, how frames were inferred, and runtimes with an option for
 //! names.
 
 use profile::{EndReason, FoundBy};
@@ -36,11 +36,20 @@ pub(super) const fn inferred(found_by: FoundBy) -> Option<&'static str> {
         FoundBy::Joined => Some("from other samples"),
         FoundBy::FramePointer => Some("by frame pointer"),
         FoundBy::Scan => Some("by a scan of the stack"),
-        _ => None,
+        FoundBy::Sampled
+        | FoundBy::Cfi
+        | FoundBy::Callchain
+        | FoundBy::CallStack
+        | FoundBy::LeafRule
+        | FoundBy::Prologue
+        | FoundBy::Code
+        | FoundBy::Gap
+        | FoundBy::TailCall
+        | FoundBy::TailCalls => None,
     }
 }
 
-/// The way to record a run time so that its code has names, by the beginning of the process's name.
+/// Returns the action that records names for the code of a runtime, by the prefix of the process's name.
 pub(super) fn runtime(process: &[u8]) -> Option<String> {
     let name = String::from_utf8_lossy(process);
     let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte));
@@ -61,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn run_times_are_known_by_their_processes() {
+    fn runtimes_are_recognized_by_their_processes() {
         let node = "record with node --perf-basic-prof --interpreted-frames-native-stack";
         assert_eq!(runtime(b"node").as_deref(), Some(node));
         assert_eq!(runtime(b"python3.12").as_deref(), Some("record with python3.12 -X perf"));

@@ -1,6 +1,7 @@
 // @ts-check
 // Actions on functions, threads and modules: entries of menus, and their keys.
 import { baseName } from "../data/names.js";
+import { threadsOf } from "../data/samples/threads.js";
 import { openMenu } from "./elements/menu.js";
 
 /** @typedef {import("./app.js").App} App */
@@ -69,15 +70,14 @@ export function functionKey(app, f, key) {
  * @param {App} app @param {number[]} ids @param {string} comm @param {number} x @param {number} y */
 export function threadMenu(app, ids, comm, x, y) {
   const { threads, cgroups } = app.tables.head, one = ids.length === 1;
-  const pids = new Set(ids.map((id) => threads[id][0])), [pid] = pids;
-  const ofProcesses = () => [...threads.keys()].filter((id) => pids.has(threads[id][0]));
+  const pids = [...new Set(ids.map((id) => threads[id][0]))], [pid] = pids;
   const cgroup = cgroups?.[ids[0]];
   openMenu([
     { title: one ? app.threadName(ids[0]) : `${comm}: ${ids.length} threads` },
     { text: one ? "Only this thread" : "Only these threads", key: "t", run: () => app.addFilter({ kind: "threads", ids }) },
     { text: one ? "Hide this thread" : "Hide these threads", key: "x", run: () => app.addFilter({ kind: "notThreads", ids }) },
-    pids.size === 1 ? { text: `Only process ${pid}`, key: "p", run: () => app.addFilter({ kind: "process", pid }) }
-      : { text: `Only these ${pids.size} processes`, key: "p", run: () => app.addFilter({ kind: "threads", ids: ofProcesses() }) },
+    pids.length === 1 ? { text: `Only process ${pid}`, key: "p", run: () => app.addFilter({ kind: "process", pid }) }
+      : { text: `Only these ${pids.length} processes`, key: "p", run: () => app.addFilter({ kind: "threads", ids: threadsOf(app.tables.head, pids) }) },
     { text: `Only threads called ${comm}`, key: "n", run: () => app.addFilter({ kind: "comm", comm }) },
     ...(cgroup ? [{ text: `Only control group ${cgroup}`, key: "g", run: () => app.addFilter({ kind: "cgroup", cgroup }) }] : []),
     { text: "Show it in time order", key: "o", run: () => app.change({ view: "order", thread: ids[0] }) },

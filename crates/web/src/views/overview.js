@@ -3,7 +3,7 @@
 // and threads.
 import { baseName, folded } from "../data/names.js";
 import { amount, duration, percent, spread } from "../data/numbers.js";
-import { processRows, threadRows } from "../data/samples/threads.js";
+import { processRows, threadRows, threadsOf } from "../data/samples/threads.js";
 import { make } from "./elements/element.js";
 
 /** @typedef {import("./app.js").App} App */
@@ -103,11 +103,10 @@ function topModules(app) {
 /** Processes with equal names, each row with the number of processes.
  * @param {App} app */
 function topProcesses(app) {
-  const top = processRows(app.model).slice(0, SHOWN), { threads } = app.tables.head;
+  const top = processRows(app.model).slice(0, SHOWN);
   return make("ol", { class: "top" }, ...top.map(({ name, ids, pids, cost, squares }) => {
     const text = pids.length > 1 ? `${name} (${amount(pids.length)} processes)` : `${name} ${pids[0]}`;
-    const all = () => [...threads.keys()].filter((id) => pids.includes(threads[id][0]));
-    const filter = () => app.addFilter(pids.length > 1 ? { kind: "threads", ids: all() } : { kind: "process", pid: pids[0] });
+    const filter = () => app.addFilter(pids.length > 1 ? { kind: "threads", ids: threadsOf(app.tables.head, pids) } : { kind: "process", pid: pids[0] });
     return line(app, cost, squares, text, `${amount(ids.length)} thread${ids.length > 1 ? "s" : ""}`, filter);
   }));
 }

@@ -128,12 +128,12 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
 
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::What => "\"what\"",
-            Self::Where => "\"where\"",
-            Self::Phrase => "a phrase such as \"so many\" or \"of which\"",
-            Self::Long => "a sentence of more than 30 words",
-        })
+        match self {
+            Self::What => f.write_str("\"what\""),
+            Self::Where => f.write_str("\"where\""),
+            Self::Phrase => f.write_str("a phrase such as \"so many\" or \"of which\""),
+            Self::Long => write!(f, "a sentence of more than {MAX_WORDS} words"),
+        }
     }
 }
 

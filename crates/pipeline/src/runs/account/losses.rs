@@ -157,9 +157,9 @@ pub(super) fn absent_file(
 
 /// The recorded file is not there.
 fn file(module: &Module, images: &ImageStore, other_build: bool) -> Remedy {
-    let ways = untried(images.options());
-    let ways = if module.kind == MappedKind::File { ways } else { ways.by_content() };
-    Remedy::File { id: module.identity.build_id, untried: ways, other_build }
+    let options = untried(images.options());
+    let untried = if module.kind == MappedKind::File { options } else { options.by_content() };
+    Remedy::File { id: module.identity.build_id, untried, other_build }
 }
 
 /// Returns true if the file, or its debug file if that was loaded, has `.debug_info`.

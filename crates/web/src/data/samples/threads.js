@@ -12,8 +12,7 @@ import { GONE } from "../tree/transform.js";
 function threadCosts(model) {
   const { tables } = model, { head, thread, leaf, event: events } = tables, one = head.events.length < 2;
   const { event, weight } = /** @type {any} */ (model.view), { first, last, threads } = /** @type {any} */ (model.chosen);
-  const to = /** @type {Uint32Array} */ (model.to), period = weight === "period" ? tables.period : null;
-  const factor = weight === "period" && !period ? head.events[event]?.period ?? 1 : 1;
+  const to = /** @type {Uint32Array} */ (model.to), period = weight === "period" ? tables.period : null, { factor } = /** @type {any} */ (model.byLeaf);
   const cost = new Float64Array(head.threads.length), squares = new Float64Array(head.threads.length);
   for (let i = first; i < last; i++) {
     if (!one && events[i] !== event) continue;
@@ -45,6 +44,13 @@ function rowsBy(model, key, name) {
     row.name = name(row.ids);
   }
   return rows.sort((a, b) => b.cost - a.cost || a.ids[0] - b.ids[0]);
+}
+
+/** Threads of processes.
+ * @param {import("../columns.js").Head} head @param {number[]} pids */
+export function threadsOf(head, pids) {
+  const wanted = new Set(pids);
+  return [...head.threads.keys()].filter((id) => wanted.has(head.threads[id][0]));
 }
 
 /** Threads; those with names that differ only in a trailing number are one row.

@@ -60,15 +60,6 @@ export class Rows {
     this.element.style.setProperty("--least", `${fixed + wide}em`);
   }
 
-  /** Selects a row without reporting it.
-   * @param {number} index */
-  reveal(index) {
-    const { picked } = this.options;
-    this.options.picked = undefined;
-    this.pick(index);
-    this.options.picked = picked;
-  }
-
   /** @param {T} data @param {number} level @returns {Row<T>} */
   row(data, level) {
     return { data, level, canOpen: this.options.canOpen ? this.options.canOpen(data) : false, isOpen: false };
@@ -146,15 +137,23 @@ export class Rows {
     else if (!this.options.tree && this.options.act) this.options.act(found.row.data);
   }
 
-  /** @param {number} index */
+  /** Selects a row, and reports it.
+   * @param {number} index */
   pick(index) {
+    this.reveal(index);
+    const row = this.rows[this.at];
+    if (row) this.options.picked?.(row.data);
+  }
+
+  /** Selects a row without reporting it.
+   * @param {number} index */
+  reveal(index) {
     if (!this.rows.length) return;
     this.at = Math.max(0, Math.min(index, this.rows.length - 1));
     const box = this.element, top = this.at * HEIGHT, seen = box.clientHeight - this.head.offsetHeight;
     if (top < box.scrollTop) box.scrollTop = top;
     else if (top + HEIGHT > box.scrollTop + seen) box.scrollTop = top + HEIGHT - seen;
     this.draw();
-    this.options.picked?.(this.rows[this.at].data);
   }
 
   /** Expands or collapses a row.
