@@ -83,8 +83,8 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "prose",
-        usage: "[-v] [--in REPOSITORY] [FILE or FOLDER]...",
-        about: "patterns that make a sentence need two readings, counted in comments, documents and messages; -v shows each",
+        usage: "[-v] [--messages] [--in REPOSITORY] [FILE or FOLDER]...",
+        about: "patterns that make a sentence need two readings, counted in comments, documents and messages; -v shows each; --messages lists the texts of the program",
         run: tidy::prose::run,
     },
 ];

@@ -11,14 +11,16 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 
 use self::counts::Counts;
-use self::paragraphs::paragraphs;
+use self::paragraphs::{Paragraph, paragraphs};
 use crate::args::Args;
 use crate::command;
 use crate::repository::files;
 
 /// Counts the files that are named, or all; `-v` shows each hit, `--in` counts another repository.
+/// `--messages` lists the texts of the program instead.
 pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     let shows_hits = args.flag("-v");
+    let lists_messages = args.flag("--messages");
     let root = args.value("--in")?.map_or_else(command::root, PathBuf::from);
     let named: Vec<PathBuf> = args.names()?.into_iter().map(PathBuf::from).collect();
     if let Some(missing) = named.iter().find(|path| !root.join(path).exists()) {
@@ -30,13 +32,19 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
         if !is_wanted || !is_prose(&path) {
             continue;
         }
+        if lists_messages {
+            list_messages(&root, &path)?;
+            continue;
+        }
         let counts = count(&root, &path, shows_hits)?;
         if counts.hits() > 0 {
             println!("{}: {counts}", path.display());
         }
         total.add(&counts);
     }
-    println!("total: {total}");
+    if !lists_messages {
+        println!("total: {total}");
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -61,11 +69,22 @@ fn is_prose(path: &Path) -> bool {
         && !path.starts_with("fuzz/seeds")
 }
 
-fn count(root: &Path, path: &Path, shows_hits: bool) -> Result<Counts> {
+fn read(root: &Path, path: &Path) -> Result<Vec<Paragraph>> {
     let bytes = std::fs::read(root.join(path)).with_context(|| path.display().to_string())?;
-    let text = String::from_utf8_lossy(&bytes);
+    Ok(paragraphs(path, &String::from_utf8_lossy(&bytes)))
+}
+
+/// Prints the messages of a file, with their lines.
+fn list_messages(root: &Path, path: &Path) -> Result<()> {
+    for paragraph in read(root, path)?.iter().filter(|it| it.is_message) {
+        println!("{}:{}: {}", path.display(), paragraph.line, paragraph.text);
+    }
+    Ok(())
+}
+
+fn count(root: &Path, path: &Path, shows_hits: bool) -> Result<Counts> {
     let mut counts = Counts::default();
-    for paragraph in paragraphs(path, &text) {
+    for paragraph in read(root, path)? {
         let before = counts.hits();
         counts.take_in(&paragraph.text);
         if shows_hits && counts.hits() > before {

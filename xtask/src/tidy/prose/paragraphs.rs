@@ -16,6 +16,8 @@ pub(super) struct Paragraph {
     pub(super) line: usize,
     /// Its text without line breaks and code.
     pub(super) text: String,
+    /// Whether it is a text of the program, not of its source or documents.
+    pub(super) is_message: bool,
 }
 
 /// The paragraphs of a file.
@@ -25,7 +27,7 @@ pub(super) fn paragraphs(path: &Path, text: &str) -> Vec<Paragraph> {
         Some("md") => document(text, &mut found),
         Some("rs") => rust(path, text, &mut found),
         Some("py") => python(text, &mut found),
-        _ => script(text, &mut found),
+        _ => script(path, text, &mut found),
     }
     found.end();
     found.paragraphs
@@ -57,7 +59,11 @@ impl Collector {
             if begins_block(text) {
                 self.end();
             }
-            let open = self.open.get_or_insert_with(|| Paragraph { line, text: String::new() });
+            let open = self.open.get_or_insert_with(|| Paragraph {
+                line,
+                text: String::new(),
+                is_message: false,
+            });
             open.text.push_str(text);
             open.text.push(' ');
         }
@@ -66,15 +72,28 @@ impl Collector {
     /// Takes a text that is a paragraph by itself.
     fn alone(&mut self, line: usize, text: &str) {
         self.end();
-        self.open = Some(Paragraph { line, text: text.to_owned() });
+        self.open = Some(Paragraph { line, text: text.to_owned(), is_message: false });
         self.end();
+    }
+
+    /// Takes a string of the source if it has the words of a message.
+    fn message(&mut self, line: usize, text: &str) {
+        let is_word =
+            |word: &&str| word.trim_matches(['"', ',', '.']).chars().all(char::is_alphabetic);
+        if text.split_whitespace().filter(is_word).count() >= MESSAGE_WORDS {
+            self.end();
+            let text = text.replace("\\n", " ").replace('\\', " ");
+            self.open = Some(Paragraph { line, text, is_message: true });
+            self.end();
+        }
     }
 
     /// Ends the open paragraph.
     fn end(&mut self) {
         if let Some(open) = self.open.take() {
-            let text = without_code(&open.text).split_whitespace().collect::<Vec<_>>().join(" ");
-            self.paragraphs.push(Paragraph { line: open.line, text });
+            let plain = if open.is_message { open.text.clone() } else { without_code(&open.text) };
+            let text = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+            self.paragraphs.push(Paragraph { text, ..open });
         }
     }
 }
@@ -127,12 +146,7 @@ fn rust(path: &Path, text: &str, found: &mut Collector) {
                 }
             }
             PieceKind::Text if has_messages && at < first_test => {
-                let words = piece.text.split_whitespace();
-                let is_word =
-                    |word: &&str| word.trim_matches(['"', ',']).chars().all(char::is_alphabetic);
-                if words.filter(is_word).count() >= MESSAGE_WORDS {
-                    found.alone(piece.line, &piece.text.replace("\\n", " ").replace('\\', " "));
-                }
+                found.message(piece.line, piece.text);
             }
             PieceKind::Word => found.end(),
             PieceKind::Text | PieceKind::Blank => {}
@@ -141,15 +155,39 @@ fn rust(path: &Path, text: &str, found: &mut Collector) {
     }
 }
 
-/// Comments that have lines of their own.
-fn script(text: &str, found: &mut Collector) {
+/// Comments that have lines of their own, and the strings of the page.
+fn script(path: &Path, text: &str, found: &mut Collector) {
+    let has_messages = path.starts_with("crates/web/src");
     for (index, line) in text.lines().enumerate() {
         let line = line.trim_start();
         match ["///", "//", "/**", "/*", "*/", "*"].iter().find_map(|it| line.strip_prefix(it)) {
             Some(comment) => found.line(index + 1, comment.trim_end_matches("*/")),
             None => found.end(),
         }
+        if has_messages && !line.starts_with(['/', '*']) {
+            strings(line).iter().for_each(|string| found.message(index + 1, string));
+        }
     }
+}
+
+/// The strings of a line of JavaScript, between equal quotes, with the quotes.
+fn strings(line: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut open: Option<(usize, char)> = None;
+    let mut is_escaped = false;
+    for (at, c) in line.char_indices() {
+        match open {
+            _ if is_escaped => is_escaped = false,
+            _ if c == '\\' => is_escaped = true,
+            Some((start, quote)) if c == quote => {
+                found.push(&line[start..=at]);
+                open = None;
+            }
+            None if matches!(c, '"' | '\'' | '`') => open = Some((at, c)),
+            _ => {}
+        }
+    }
+    found
 }
 
 /// Comments that have lines of their own, and strings in three quotes.
@@ -199,6 +237,14 @@ mod tests {
         let found =
             [(1, "# Title"), (3, "One [two three."), (5, "a"), (5, "b X"), (5, ""), (6, "1. x")];
         assert_eq!(texts("a.md", text), expected(&found));
+    }
+
+    #[test]
+    fn strings_of_the_page() {
+        let script = "a(\"no file was found\", \"short\", `the ${name} of this file`);\n";
+        let found = [(1, "\"no file was found\""), (1, "`the ${name} of this file`")];
+        assert_eq!(texts("crates/web/src/a.js", script), expected(&found));
+        assert_eq!(texts("crates/web/tests/a.js", script), []);
     }
 
     #[test]
