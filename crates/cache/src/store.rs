@@ -123,7 +123,7 @@ impl Cache {
         }
         let problem = self.run().problem.take()?;
         Some(format!(
-            "{}: {problem}; names and unwind rules are not kept for the next run",
+            "{}: {problem}; names and unwind rules are not cached for the next run",
             self.folder.path().display()
         ))
     }

@@ -226,7 +226,7 @@ impl Pipeline {
     /// let options = Options::default();
     /// let analysis = pipeline.analyze_in_steps(source, stream, &options, &observer, &mut deltas)?;
     ///
-    /// let warning = "files cannot be told from other builds of them before the end; record with --buildid-mmap";
+    /// let warning = "builds of a file cannot be distinguished before the end; record with --buildid-mmap";
     /// let new = "samples from 0 on: 2; new nodes: 1; named: 1; lost: 0";
     /// assert_eq!(deltas.0, [warning, new]);
     /// assert_eq!(analysis.profile.samples.len(), 2);

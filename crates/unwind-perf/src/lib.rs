@@ -29,7 +29,7 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 const MEMORY_WORDS: MemoryWords = MemoryWords {
     program: "unwind-perf",
     limit: "--max-memory",
-    less: "ask for less with --pid, --comm, --event or --time",
+    less: "select less with --pid, --comm, --event or --time",
 };
 
 /// Runs the command that the program was started as: `perf_to_profile` and `hotspot-perfparser` can be links to

@@ -81,10 +81,10 @@ impl DiffFormat {
         match self {
             Self::Text => "a table of the functions that changed most (the default)",
             Self::Json => "all functions and stacks with their costs on both sides",
-            Self::Report => "a page that shows it in a browser",
+            Self::Report => "a page for a browser",
             Self::Folded => "a line for each stack with both costs, for differential flame graphs",
             Self::Pprof => {
-                "pprof's protocol buffer, compressed with gzip; what was before is its base"
+                "pprof's protocol buffer, compressed with gzip; the baseline is its base"
             }
         }
     }

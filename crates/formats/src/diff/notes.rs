@@ -18,8 +18,7 @@ pub(super) fn sentence(diff: &Diff, note: &DiffNote, spelling: Spelling) -> Stri
     let list = |ids: &[DiffModuleId]| list(diff, ids);
     match note {
         DiffNote::TruncatedShares([before, after]) => format!(
-            "{} of the stacks before and {} after do not reach their root: inclusive costs of outer functions are too \
-             low where there are more of them",
+            "{} of the stacks before and {} after do not reach their root: inclusive costs of outer functions are too low on the side with more of them",
             percent(*before),
             percent(*after)
         ),
@@ -29,7 +28,7 @@ pub(super) fn sentence(diff: &Diff, note: &DiffNote, spelling: Spelling) -> Stri
             percent(*after)
         ),
         DiffNote::OtherEvents([before, after]) => format!(
-            "only {} is compared; {} chooses another one ({} before and {after} after are left out)",
+            "only {} is compared; {} selects another event (omitted: {} before and {after} after)",
             diff.event,
             (spelling.of)(OptionName::Event),
             counted(*before, "sample")
@@ -38,14 +37,17 @@ pub(super) fn sentence(diff: &Diff, note: &DiffNote, spelling: Spelling) -> Stri
             format!("another build after: {}; functions are matched by name", list(ids))
         }
         DiffNote::WithoutInlines(ids) => {
-            format!("without inlined functions, which one side does not know: {}", list(ids))
+            format!(
+                "inlined functions are not separate, because one side does not have them: {}",
+                list(ids)
+            )
         }
         DiffNote::Paired(ids) => format!(
-            "modules of different names that are compared: {}; {pair_option} names others",
+            "modules with different names were paired: {}; add {pair_option} for other pairs",
             listed(ids, |id| pair(diff, id, spelling))
         ),
         DiffNote::OneSided(ids) => format!(
-            "modules on one side only, whose functions are not compared: {}; add {pair_option} to pair two modules",
+            "functions of modules on one side only are not compared: {}; add {pair_option} to pair two modules",
             list(ids)
         ),
         DiffNote::Unnamed(ids) => {
@@ -54,7 +56,7 @@ pub(super) fn sentence(diff: &Diff, note: &DiffNote, spelling: Spelling) -> Stri
         DiffNote::OtherLoad([before, after]) => {
             let scale = Scale::new(diff);
             format!(
-                "the total is {} before and {} after; if the machine was busy and not the programs, compare by \
+                "the total is {} before and {} after; if other programs loaded the machine, compare by \
                  {}",
                 scale.cost(*before),
                 scale.cost(*after),

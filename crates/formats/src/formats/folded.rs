@@ -43,7 +43,7 @@ impl Folded {
         weights: ShownWeights::Added,
         ..FormatFacts::text(
             "folded",
-            "one line a distinct stack, for flame graphs",
+            "one line per distinct stack, for flame graphs",
             &[".folded", ".collapsedstack.txt", ".collapsed"],
             PLAIN,
         )

@@ -31,7 +31,7 @@ impl Ndjson {
     /// Name, file name endings and weights of the format.
     pub(crate) const FACTS: FormatFacts = FormatFacts::text(
         "ndjson",
-        "one JSON object a sample, one sample a line",
+        "one JSON object per line and sample",
         &[".ndjson", ".jsonl"],
         "application/x-ndjson",
     );

@@ -131,8 +131,7 @@ fn what_to_keep_in_mind() {
     assert_eq!(
         notes,
         [
-            "note      10.0 % of the stacks before and 36.4 % after do not reach their root: inclusive costs of outer \
-             functions are too low where there are more of them",
+            "note      10.0 % of the stacks before and 36.4 % after do not reach their root: inclusive costs of outer functions are too low on the side with more of them",
             "note      both sides had the same load, for 0.10 s and 0.11 s; if they did the same work, compare totals \
              with normalize=A=1,B=1",
         ]

@@ -187,7 +187,7 @@ fn end(cause: Cause) -> ! {
             let limit = LIMIT.load(Ordering::Relaxed) >> 20;
             writeln!(
                 rest,
-                "{program}: more than the {limit} MB of {option} were needed while {part}; allow more, or {less}"
+                "{program}: more than the {limit} MB of {option} were needed while {part}; raise the limit, or {less}"
             )
         }
         Cause::Failed(bytes) => writeln!(

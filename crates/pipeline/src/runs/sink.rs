@@ -184,7 +184,7 @@ impl fmt::Display for LiveWarning {
         match self {
             Self::NoBuildIds => write!(
                 f,
-                "files cannot be told from other builds of them before the end; {}",
+                "builds of a file cannot be distinguished before the end; {}",
                 Remedy::BuildIdsWhileWatched.sentence(Spelling::KEYS)
             ),
         }

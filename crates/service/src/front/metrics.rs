@@ -131,39 +131,29 @@ impl MetricsText {
 
     /// Writes the counters of query answers.
     fn answers(&mut self, counts: &AnswerCounts) {
-        self.head("query_answers_total", "counter", "Questions about recordings, by their answer");
+        self.head("query_answers_total", "counter", "Queries of recordings by result");
         self.row("query_answers_total{found=\"kept\"}", counts.cached);
         self.row("query_answers_total{found=\"shared\"}", counts.shared);
         self.row("query_answers_total{found=\"made\"}", counts.computed);
-        self.one("query_answers", "gauge", "Answers that are kept", counts.answers);
-        self.one("query_answers_bytes", "gauge", "What the kept answers take", counts.bytes);
+        self.one("query_answers", "gauge", "Cached answers", counts.answers);
+        self.one("query_answers_bytes", "gauge", "Bytes of cached answers", counts.bytes);
     }
 
     /// Writes the state of the live recording.
     fn live(&mut self, view: &LiveView) {
         let numbers = &view.numbers;
         let lag = numbers.lag.map_or(0, |seconds| (seconds * 1e3) as u64);
-        self.one(
-            "live_running",
-            "gauge",
-            "Whether a recording is watched",
-            (!view.is_over()).into(),
-        );
+        self.one("live_running", "gauge", "1 if a recording is watched", (!view.is_over()).into());
         self.one(
             "live_lag_milliseconds",
             "gauge",
-            "Age of the newest sample when it was told",
+            "Age of the newest sample when it was sent",
             lag,
         );
         self.one("live_samples_total", "counter", "Samples that came", numbers.samples);
-        self.one("live_kept_samples", "gauge", "Samples that are not forgotten", numbers.kept);
-        self.one(
-            "live_lost_total",
-            "counter",
-            "Records that the kernel lost",
-            numbers.lost_records,
-        );
-        self.one("live_bytes_total", "counter", "Bytes of records that were read", numbers.bytes);
+        self.one("live_kept_samples", "gauge", "Samples kept", numbers.kept);
+        self.one("live_lost_total", "counter", "Records lost by the kernel", numbers.lost_records);
+        self.one("live_bytes_total", "counter", "Bytes of records read", numbers.bytes);
     }
 
     fn one(&mut self, name: &str, kind: &str, help: &str, value: u64) {

@@ -162,7 +162,7 @@ impl Service {
         let opened = self.roots.by_id(job.recording.as_str())?;
         let recording = opened.recording_ref(job.options);
         if recording.key != job.key {
-            let text = "it changed while the job waited; ask for it again";
+            let text = "it changed while the job waited; repeat the request";
             return Err(Problem::new(ProblemKind::Changed).detail(text));
         }
         let copy = tables.as_fd().try_clone_to_owned().map_err(|error| no_space(&error))?;
@@ -242,7 +242,7 @@ impl Service {
         self.metrics.worker_ended();
         Problem::new(ProblemKind::WorkerEnded)
             .detail(how)
-            .hint("the recording may be crafted to break readers; the service goes on")
+            .hint("the recording may be crafted to break readers; the service continues")
     }
 }
 

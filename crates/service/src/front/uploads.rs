@@ -75,7 +75,7 @@ pub(crate) async fn receive(
         let Some(frame) = tokio::time::timeout(PAUSE, body.frame()).await.map_err(late)? else {
             break;
         };
-        let broken = |_| Problem::new(ProblemKind::BadRequest).detail("the upload broke off");
+        let broken = |_| Problem::new(ProblemKind::BadRequest).detail("the upload was interrupted");
         let Ok(bytes) = frame.map_err(broken)?.into_data() else { continue };
         size += bytes.len() as u64;
         if size > room {

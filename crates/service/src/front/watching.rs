@@ -31,9 +31,7 @@ impl StreamCopy {
         let stream_copy =
             Self { file: GrowingFile::create(path_of_copy)?, stream: stream.try_clone()? };
         let (path, path_of_copy) = (stream_copy.file.path().display(), path_of_copy.display());
-        report(&format!(
-            "the copy is {path} while the stream comes, and {path_of_copy} afterwards"
-        ));
+        report(&format!("the copy is {path} during the stream, and {path_of_copy} afterwards"));
         Ok(stream_copy)
     }
 }
@@ -95,7 +93,7 @@ pub(crate) async fn watch(
                 return Ok(());
             }
             if was_shown {
-                report(&format!("{problem}; what was shown until then is still served"));
+                report(&format!("{problem}; the samples shown until then are still served"));
                 return Ok(());
             }
             Err(problem)

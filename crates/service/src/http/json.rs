@@ -62,7 +62,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
         let body = Bytes::from_request(request, state).await.map_err(|error| {
             let is_broken_off = error.status() != StatusCode::PAYLOAD_TOO_LARGE;
             if is_broken_off {
-                Problem::new(ProblemKind::BadRequest).detail("the body broke off")
+                Problem::new(ProblemKind::BadRequest).detail("the body was interrupted")
             } else {
                 too_large()
             }

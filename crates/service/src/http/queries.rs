@@ -40,7 +40,7 @@ pub(super) async fn export(
     let known =
         formats::Format::from_name(&format).ok_or_else(|| bad("there is no such format"))?;
     if weight.is_some_and(|weight| !known.shows_weight(weight)) {
-        return Err(bad("weight means nothing to this format"));
+        return Err(bad("weight has no effect on this format"));
     }
     let recording = service.roots.by_id(&id)?.recording;
     let output = scratch(&service)?;

@@ -208,7 +208,7 @@ pub(super) async fn columns(
     let key = opened.recording.key(options);
     let Some(artefact) = service.artefact(&opened, options) else {
         let problem =
-            Problem::new(ProblemKind::Gone).detail("it is not analysed, or was not for long");
+            Problem::new(ProblemKind::Gone).detail("it is not analysed, or its result was removed");
         return Ok(problem.hint("POST /api/v1/recordings").into_response());
     };
     tables(artefact.tables, artefact.size, &key, &headers)

@@ -166,7 +166,7 @@ impl LiveRecording {
             return problem.hint("GET /api/v1/live names it when it is complete");
         }
         problem
-            .detail("what was watched is not kept; its tables are at /api/v1/live/columns")
-            .hint("unwind-perf live -o KEEP.perf keeps it: formats, questions and differences are then answered as for every recording")
+            .detail("the watched samples are not kept; their tables are at /api/v1/live/columns")
+            .hint("unwind-perf live -o KEEP.perf keeps it: then it has formats, queries and differences as every recording")
     }
 }

@@ -50,7 +50,7 @@ pub(crate) struct LiveNumbers {
     pub(crate) kept: u64,
     /// Nodes of the call tree.
     pub(crate) nodes: u64,
-    /// Bytes of records that were read.
+    /// Bytes of records read.
     pub(crate) bytes: u64,
     /// Records, and samples, that the kernel reported as lost.
     pub(crate) lost_records: u64,

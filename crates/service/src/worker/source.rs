@@ -31,7 +31,7 @@ pub(super) fn text(
         .any(is_wanted)
     {
         return Err(
-            Problem::new(ProblemKind::DoesNotFit).detail("no function of it is in that file")
+            Problem::new(ProblemKind::DoesNotFit).detail("none of its functions is in that file")
         );
     }
     text_of(file, files, host)
@@ -44,7 +44,7 @@ pub(super) fn text_of(
     host: &dyn Host,
 ) -> Result<SourceText, Problem> {
     let missing = || {
-        Problem::new(ProblemKind::NoCode).detail("the file is not at hand, or is no source; the operator of the service can name its folder")
+        Problem::new(ProblemKind::NoCode).detail("the file is not available, or is not source text; the operator of the service can add its folder with --source-dir")
     };
     let bytes = SourceFiles::new(files, host).text_to_show(file.as_bytes()).ok_or_else(missing)?;
     let text = String::from_utf8_lossy(&bytes).into_owned();

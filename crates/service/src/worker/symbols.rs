@@ -84,7 +84,7 @@ pub(super) fn names(
         bytes += bytes_of(&row);
         if bytes > MOST_BYTES {
             return Err(
-                Problem::new(ProblemKind::TooLarge).detail("the names; ask for fewer addresses")
+                Problem::new(ProblemKind::TooLarge).detail("the names; request fewer addresses")
             );
         }
         addresses.push(row);

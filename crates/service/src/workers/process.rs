@@ -167,12 +167,12 @@ fn lock(
 /// Describes the exit in words. Source: signal(7).
 fn exit_text(status: ExitStatus) -> String {
     match status.signal() {
-        Some(libc::SIGABRT) => "it was aborted, perhaps for want of memory".to_owned(),
+        Some(libc::SIGABRT) => "it was aborted, perhaps because memory ran out".to_owned(),
         Some(libc::SIGKILL) => "it was killed".to_owned(),
         Some(libc::SIGSEGV) => "it crashed (SIGSEGV)".to_owned(),
-        Some(libc::SIGBUS) => "it crashed (SIGBUS): a file was cut short".to_owned(),
+        Some(libc::SIGBUS) => "it crashed (SIGBUS): a file was truncated".to_owned(),
         Some(signal) => format!("signal {signal}"),
-        None if status.code() == Some(2) => "it needed more memory than it may have".to_owned(),
+        None if status.code() == Some(2) => "it exceeded its memory limit".to_owned(),
         None => status.to_string(),
     }
 }

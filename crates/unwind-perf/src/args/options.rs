@@ -97,8 +97,7 @@ pub(crate) fn with_argument(error: Error) -> anyhow::Error {
         Error::MemoryLimit { exceeded } => {
             let limit = exceeded.limit >> 20;
             return anyhow::Error::msg(format!(
-                "the recording needs more than the {limit} MB of --max-memory, which ended at {exceeded}; allow more, \
-                 or ask for less with --pid, --comm, --event or --time"
+                "the recording needs more than the {limit} MB of --max-memory, reached at {exceeded}; raise the limit, or select less with --pid, --comm, --event or --time"
             ));
         }
         _ => return error.into(),

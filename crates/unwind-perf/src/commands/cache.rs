@@ -26,7 +26,7 @@ pub(super) fn run(args: &CacheArgs) -> anyhow::Result<Status> {
 
 /// Shows or empties a folder that the user named; it may hold both a cache of names and a store.
 fn of_folder(folder: &Path, clears: bool) -> anyhow::Result<String> {
-    let failed = || format!("the folder {} of kept names", folder.display());
+    let failed = || format!("the cache {}", folder.display());
     let (names, store) = (PrivateFolder::at(folder.to_owned()), FileStore::at(folder.to_owned()));
     if clears {
         let (files, bytes) = CacheContents::clear(&names).with_context(failed)?;

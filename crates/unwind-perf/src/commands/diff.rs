@@ -191,7 +191,7 @@ fn judge(diff: &Diff, inclusive: bool, limit: &Percent) -> (DiffGate, Vec<String
     let too_much = ranked.into_iter().filter_map(|(_, row)| {
         let change: Change = if inclusive { row.inclusive } else { row.own };
         let part = change.delta() / diff.total.before.value;
-        let what = if inclusive { "with all that it called" } else { "by itself" };
+        let what = if inclusive { "including its callees" } else { "by itself" };
         (change.marked && part > limit.share()).then(|| {
             format!(
                 "{} costs more {what}: {:+.2} % of the total before, more than the {limit} % of --fail-above",

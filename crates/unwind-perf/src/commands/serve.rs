@@ -141,7 +141,7 @@ fn open_browser(address: &str) -> Option<ScratchDir> {
 pub(super) fn work() -> anyhow::Result<Status> {
     let socket = std::io::stdin().as_fd().try_clone_to_owned().context("no socket")?;
     let socket = UnixStream::from(socket);
-    let setup = WorkerSetup::receive(&socket).context("the service is gone")?;
+    let setup = WorkerSetup::receive(&socket).context("the service has ended")?;
     let Some(WorkerSetup { mut options, foreign }) = setup else { return Ok(Status::Complete) };
     let files = &options.files;
     let readable = if foreign { readable(files) } else { vec![PathBuf::from("/")] };
@@ -168,7 +168,7 @@ pub(super) fn work() -> anyhow::Result<Status> {
         },
         cache_bytes: memory.map_or(KEPT, |bytes| bytes / 4),
     };
-    service::work(socket, host(), options).context("the service is gone")?;
+    service::work(socket, host(), options).context("the service has ended")?;
     Ok(Status::Complete)
 }
 

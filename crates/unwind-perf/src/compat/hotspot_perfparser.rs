@@ -102,7 +102,7 @@ struct Processor {
 fn parse_arch(name: &str) -> Result<Processor, String> {
     match Arch::from_uname(name.as_bytes()) {
         Some(arch) => Ok(Processor { name: name.to_owned(), arch }),
-        None => Err("no processor that is known, such as x86_64 or aarch64".to_owned()),
+        None => Err("unknown processor; known are for example x86_64 and aarch64".to_owned()),
     }
 }
 
@@ -138,7 +138,7 @@ struct NoSamplesLeft;
 
 impl fmt::Display for NoSamplesLeft {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the recording is damaged, and nothing of it was left")
+        f.write_str("the recording is damaged; no part of it is readable")
     }
 }
 
@@ -198,7 +198,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         && let Some(recorded) = outcome.arch.filter(|recorded| *recorded != named.arch)
     {
         eprintln!(
-            "hotspot-perfparser: --arch says {}, the recording {recorded:?}, which was taken",
+            "hotspot-perfparser: --arch is {}, but the recording is of {recorded:?}, which is used",
             named.name
         );
     }
@@ -235,7 +235,7 @@ impl Read for Peer {
         // Source: socket(7): a read that timed out reports that it would block.
         read.map_err(|error| match error.kind() {
             io::ErrorKind::WouldBlock => {
-                io::Error::new(io::ErrorKind::TimedOut, "the peer is silent")
+                io::Error::new(io::ErrorKind::TimedOut, "the other side does not answer")
             }
             _ => error,
         })

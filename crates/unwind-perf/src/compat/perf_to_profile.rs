@@ -46,7 +46,7 @@ pub(crate) fn main() -> ExitCode {
     let result = run().map(|status| {
         if status == Status::Damaged {
             eprintln!(
-                "perf_to_profile: the recording is damaged, the profile has what was left of it"
+                "perf_to_profile: the recording is damaged; the profile has its readable part"
             );
         }
         Status::Complete

@@ -73,7 +73,7 @@ impl Page {
     /// Name, file name endings and weights of the format.
     pub(crate) const FACTS: FormatFacts = FormatFacts::text(
         "report",
-        "a page for a browser, complete in itself",
+        "a self-contained page for a browser",
         &[".html"],
         "text/html; charset=utf-8",
     );

@@ -43,7 +43,7 @@ impl Parquet {
     /// Name, file name endings and weights of the format.
     pub(crate) const FACTS: FormatFacts = FormatFacts::binary(
         "parquet",
-        "a table for data tools, one row a sample",
+        "a table for data tools, one row per sample",
         &[".parquet"],
         BYTES,
     );

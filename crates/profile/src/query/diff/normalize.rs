@@ -35,7 +35,7 @@ impl fmt::Display for NotByTime {
             Self::Load([before, after]) => {
                 write!(
                     f,
-                    "what they cost in a second is ×{:.2} after, as where a machine has more or less else to do",
+                    "their cost per second is ×{:.2} after, as on a machine with another load",
                     after / before
                 )
             }

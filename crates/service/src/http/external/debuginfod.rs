@@ -63,7 +63,7 @@ async fn answer(
     let wanted = || requested_module(&id, None, service.store.file_paths());
     // Only files that a served recording used are handed out; this host's build-id stores may contain others.
     if wanted().paths.is_empty() {
-        return Err(missing().detail("no recording that was analysed used a file of this build-id"));
+        return Err(missing().detail("no analysed recording used a file of this build-id"));
     }
     let answer = service.request_files(false, || {
         Ok((Task::File(FileTask { module: wanted(), part: part.clone() }), Vec::new()))
@@ -75,7 +75,7 @@ async fn answer(
     let facts = file.metadata().ok().filter(|it| it.is_file()).ok_or_else(missing)?;
     let (start, end) = handed.range.unwrap_or((0, facts.len()));
     if end > facts.len() {
-        return Err(missing().detail("the file has not all of the section"));
+        return Err(missing().detail("the file lacks a part of the section"));
     }
     let mut response = partly(file, start..end, headers)?;
     let mut say = |name: &'static str, value: &str| {

@@ -74,7 +74,7 @@ async fn request(service: &Service) -> Result<File, Problem> {
     let (answer, _) =
         answer.map_err(|_| Problem::new(ProblemKind::Busy).detail("the worker is behind"))??;
     if answer.get() == "null" {
-        return Err(Problem::new(ProblemKind::Gone).detail("nothing has come yet"));
+        return Err(Problem::new(ProblemKind::Gone).detail("no sample has arrived yet"));
     }
     // The file is unlinked, but its data remain until the read ends.
     opened(&output.path())

@@ -123,7 +123,7 @@ type FunctionInstructions = (Vec<(u64, u8, String)>, Vec<AddressCost>, Option<St
 
 fn code(analysis: &Analysis, weights: &Weights, function: &Annotation) -> FunctionInstructions {
     let Some(&(place, _)) = function.code.first() else {
-        let why = "nothing says where the function begins".to_owned();
+        let why = "the start of the function is unknown".to_owned();
         return (Vec::new(), Vec::new(), Some(why));
     };
     match analysis.code().instructions(place.0, Svma(place.1)) {

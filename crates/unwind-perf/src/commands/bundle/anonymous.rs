@@ -93,8 +93,7 @@ impl Anonymous {
             ));
         } else if !quiet {
             print_note(
-                "names of the host, of paths, threads and arguments are pseudonyms, and stacks are not in it; functions \
-                 have their names, and build-ids, addresses, times and ids of processes are as they were recorded",
+                "names of the host, paths, threads and arguments are pseudonyms, and stacks are omitted; function names, build-ids, addresses, times and process ids are as recorded",
             );
         }
         differences.samples == 0

@@ -86,7 +86,7 @@ fn rows_by_position(
             let row = SampleId::new(next);
             let time = profile.samples.get(row).map(|it| it.time().unwrap_or_default());
             if time != Some(sample.time) {
-                bail!("its samples cannot be told apart");
+                bail!("its samples cannot be distinguished");
             }
             rows.insert(sample.position, row);
             next += 1;
@@ -94,7 +94,7 @@ fn rows_by_position(
     }
     maps.check_whole().context("its maps")?;
     if next as usize != profile.samples.len() {
-        bail!("its samples cannot be told apart");
+        bail!("its samples cannot be distinguished");
     }
     Ok(rows)
 }

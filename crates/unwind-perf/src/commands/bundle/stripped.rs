@@ -60,11 +60,11 @@ pub(super) fn print_changed(before: &Profile, after: &Profile, quiet: bool) {
     let (changed, all) = (changed(before, after), before.samples.len());
     if changed > 0 {
         print_note(&format!(
-            "{changed} of {all} samples have other frames than with their stacks, though they were written as callchains"
+            "{changed} of {all} samples have other frames than with their stacks, despite their written callchains"
         ));
     } else if !quiet {
         print_note(
-            "the stacks are not in it; each sample has its own frames as a callchain, without those of other samples",
+            "stacks are omitted; each sample has its own frames as a callchain, without frames of other samples",
         );
     }
 }

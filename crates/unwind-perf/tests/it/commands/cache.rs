@@ -123,7 +123,7 @@ fn a_folder_that_cannot_be_written_is_told() {
     let (expected, summary) = printed(&case, &[]);
     assert!(stdout == expected);
     let told = format!(
-        "--cache {}: Not a directory (os error 20); names and unwind rules are not kept for the next run\n",
+        "--cache {}: Not a directory (os error 20); names and unwind rules are not cached for the next run\n",
         text(&file.join("cache"))
     );
     assert_eq!(stderr, summary + &told);
@@ -182,7 +182,7 @@ fn the_folder_is_shown_and_emptied() {
     assert_eq!(listing(&folder), ["CACHEDIR.TAG", "mine"]);
     assert_eq!(cache("info").text(), nothing);
     let missing = run(&folder, &["cache", "info", "none"]).expect_status(2);
-    assert!(missing.stderr.contains("the folder none of kept names"), "{}", missing.stderr);
+    assert!(missing.stderr.contains("the cache none"), "{}", missing.stderr);
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn only_more_cost_that_is_marked_fails() {
     let inclusive =
         [SPIN, SPIN, "--normalize=A=10,B=1", "-f", "json", "--by=inclusive", "--fail-above=1"];
     let messages = diff(&inclusive).expect_status(1).stderr;
-    assert!(messages.contains("main [spin-lld] costs more with all that it called"), "{messages}");
+    assert!(messages.contains("main [spin-lld] costs more including its callees"), "{messages}");
     assert!(messages.lines().count() > 3, "{messages}");
 }
 
@@ -118,8 +118,8 @@ fn what_cannot_be_compared_is_refused() {
     }
     // The common part is compared: here, the first event of one and the only one of the other.
     let common = diff(&[SPIN, EVENTS]).expect_status(0);
-    let note = "note      only cpu-clock:u is compared; --event chooses another one (0 samples before and 26 after are \
-                left out)\n";
+    let note = "note      only cpu-clock:u is compared; --event selects another event (omitted: 0 samples before and \
+                26 after)\n";
     assert!(common.text().contains(note), "{}", common.text());
     let other = diff(&[EVENTS, EVENTS, "--event", "task-clock:u"]).expect_status(0);
     assert!(other.text().contains(": 26 samples of task-clock:u, "), "{}", other.text());

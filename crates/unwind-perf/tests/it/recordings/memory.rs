@@ -42,7 +42,7 @@ fn more_than_may_be_taken_ends_the_run() {
     let little = run(&folder, &[&["little"], &LIMIT[..]].concat()).expect_status(0);
     assert_eq!(little.json()["summary"]["frames"], 12_000);
     let much = run(&folder, &[&["much"], &LIMIT[..]].concat()).expect_status(2);
-    let line = "unwind-perf: more than the 32 MB of --max-memory were needed while stacks were unwound; allow more, or ask for \
+    let line = "unwind-perf: more than the 32 MB of --max-memory were needed while stacks were unwound; raise the limit, or select \
                 less with --pid, --comm, --event or --time\n";
     assert_eq!((much.stderr.as_str(), much.text()), (line, ""));
     let none = ["much", "--max-memory", "none", "--no-symbols", "-q"];
@@ -64,7 +64,7 @@ fn windows_of_packed_recordings_count() {
     std::fs::write(folder.join("packed"), encoder.finish().expect("packed")).expect("a file");
     let limited = |limit| run(&folder, &["packed", "--max-memory", limit, "--no-symbols", "-q"]);
     let much = limited("100M").expect_status(2);
-    let line = "unwind-perf: more than the 100 MB of --max-memory were needed while the recording was read; allow more, or ask for \
+    let line = "unwind-perf: more than the 100 MB of --max-memory were needed while the recording was read; raise the limit, or select \
                 less with --pid, --comm, --event or --time\n";
     assert_eq!((much.stderr.as_str(), much.text()), (line, ""));
     assert_eq!(limited("200M").expect_status(0).json()["summary"]["frames"], 1_200);
@@ -78,7 +78,8 @@ fn what_is_held_is_named() {
     let limit = ["perf.data", "--max-memory", "80M", "--no-symbols", "-q"];
     let ended = run(&folder, &limit).expect_status(2);
     let begin = "unwind-perf: the recording needs more than the 80 MB of --max-memory, which ended at stacks (stacks: ";
-    let end = "; allow more, or ask for less with --pid, --comm, --event or --time\n";
+    let end = "; raise the limit, or select \
+                less with --pid, --comm, --event or --time\n";
     assert!(ended.stderr.starts_with(begin) && ended.stderr.ends_with(end), "{}", ended.stderr);
     assert_eq!(ended.text(), "");
 }
