@@ -87,6 +87,7 @@ test("equal short names get back as little as tells them apart", () => {
     [["f(int)::{lambda()#1}::operator()() const", "f(char)::{lambda()#1}::operator()() const"], ["f(int)::{lambda()#1}::operator()() const", "f(char)::{lambda()#1}::operator()() const"]],
     [["g() const", "g()"], ["g() const", "g()"]],
     [["h(int)", "h(int) [clone .isra.0]"], ["h(int)", "h(int) [clone .isra.0]"]],
+    [["float run<float>(int) [clone .constprop.0]", "double run<double>(int) [clone .constprop.0]"], ["run<float>", "run<double>"]],
     [["p(int)", "p(int) [clone .cold]"], ["p", "p [clone .cold]"]],
     [["v<a<b> >::f(int)", "v<a<c> >::f(int)"], ["v<a<b> >::f(int)", "v<a<c> >::f(int)"]],
     [["<A<B> as C>::f", "<A<D> as C>::f"], ["<A<B> as C>::f", "<A<D> as C>::f"]],
@@ -94,17 +95,19 @@ test("equal short names get back as little as tells them apart", () => {
     [["w<a>::f(int)", "w<b>::f(int)", "w<b>::f(char)"], ["w<a>::f", "w<b>::f", "w<…>::f(char)"]],
   ]) {
     const made = new ShortNames();
-    for (const name of names) made.add(name);
-    assert.deepEqual(names.map((name) => made.of(name)), shown);
+    names.forEach((name, at) => made.add(at, name));
+    assert.deepEqual(names.map((_, at) => made.of(at)), shown);
   }
 });
 
 test("a name that comes later changes the spelling of an equal one", () => {
   const made = new ShortNames();
-  made.add("f(int)");
-  assert.equal(made.of("f(int)"), "f");
-  made.add("f(char)");
-  assert.deepEqual([made.of("f(int)"), made.of("f(char)")], ["f(int)", "f(char)"]);
+  made.add(4, "f(int)");
+  assert.equal(made.of(4), "f");
+  made.add(7, "f(char)");
+  assert.deepEqual([made.of(4), made.of(7)], ["f(int)", "f(char)"]);
+  made.add(8, "f()");
+  assert.deepEqual([made.of(4), made.of(7), made.of(8)], ["f(int)", "f(char)", "f()"]);
 });
 
 test("a search finds names in full and as they are shown", () => {

@@ -103,8 +103,7 @@ class Names extends Numbers {
 
   /** @param {string} text @param {string} [part] */
   funcOf(text, part = "selection") {
-    const found = this.found(text);
-    return found ?? this.lacks(`function ${text.replace(/^=/, "").replace(/\|([^|]*?)(?:#\d+)?$/, " in $1").replace(/~[0-9a-z]{11}$/, "…")}`, part);
+    return this.found(text) ?? this.lacks(called(text), part);
   }
 
   /** @param {string} text @returns {number | undefined} */
@@ -241,4 +240,11 @@ class Names extends Numbers {
     const others = new Set(name ? threads.filter(isNamed).map((row) => row[0]) : []);
     return others.size === 1 ? [...others][0] : this.lacks(`process ${name ? `${name} ` : ""}${pid ?? text}`, "filter");
   }
+}
+
+/** Function, module or group of a text, for readers.
+ * @param {string} text */
+function called(text) {
+  const [, kind, name] = /^(group|module):(.*)$/s.exec(text) ?? ["", "function", text.replace(/^=/, "").replace(/\|([^|]*?)(?:#\d+)?$/, " in $1")];
+  return `${kind} ${name.replace(/~[0-9a-z]{11}$/, "…")}`;
 }

@@ -5,24 +5,32 @@
  * name in braces (`{lambda(int)#1}`), `self` a type of Rust before `::`, `lambda` a closure as GCC's debug information
  * spells it, `quals` the qualifiers after an argument list.
  * @typedef {{ kind: "text" | "args" | "params" | "brace" | "self" | "lambda" | "quals", text: string }} Piece */
-/** Parts of a name that are spelled: only the function's own argument list, or all; template arguments.
- * @typedef {{ params?: "own" | "all", args?: boolean }} Wanted */
+/** Parts of a name that are spelled: only the function's own argument list, or all; template arguments; the suffix of a
+ * compiler's copy.
+ * @typedef {{ params?: "own" | "all", args?: boolean, copy?: boolean }} Wanted */
 
 /** Spellings that tell equal short names apart, the shortest first. */
-const DETAILS = /** @type {Wanted[]} */ ([{ params: "own" }, { params: "all" }, { args: true }, { args: true, params: "own" }, { args: true, params: "all" }]);
+const DETAILS = /** @type {Wanted[]} */ ([{ params: "own" }, { params: "own", copy: true }, { params: "all", copy: true }, { args: true },
+  { args: true, copy: true }, { args: true, params: "own", copy: true }, { args: true, params: "all", copy: true }]);
 /** Names of run-time compilers, Python, Objective-C: their brackets are not those of C++. */
 const FOREIGN = /^(?:\w+:(?!:)|py::.*[^:]:[^:]|[-+]\[|\[)/;
 const SYMBOL = /^(?:\(\)|\[\]|<=>|<<=?|>>=?|->\*?|<=?|>=?)/;
-/** Characters after which a name is read on. */
-const STOP = /[<>(){}]|\boperator/g;
+/** Brackets, and operators, whose names can contain them. */
+const BRACKET = /[<>(){}]|\boperator/g, STOP = new RegExp(BRACKET);
 const QUALIFIERS = /^(?: const| volatile| &&?| noexcept)+(?=$|::| [[(])/;
 const SPECIAL = /^(?:vtable|typeinfo(?: name| fn)?|VTT|guard variable|(?:non-)?virtual thunk|covariant return thunk|construction vtable|TLS (?:init|wrapper) function|(?:non-)?transaction clone|reference temporary(?: #\w+)?|hidden alias) (?:for|to) /;
+/** Names of the simplest forms, `f(int) const` and `<A as B>::f`, which most have. */
+const PLAIN = /^(?:((?:\(anonymous namespace\)::)?[\w:~]+)\([^()]*(?:\([^()]*\)[^()]*)*\)(?: const)?(?: \[clone \.(?!cold|part)[^\]]*\])*|<[\w:]+(?: as [\w:]+)?>[\w:]+)$/;
 /** Suffix of a copy of a function that a compiler made. */
 const COPY = /(?: \[clone [^\]]*\]| \(\.[\w.]+\))+$/;
 
 /** Short name of a function; the name itself if its brackets do not match.
  * @param {string} name */
-export const shortName = (name) => spelled(name, {});
+export function shortName(name) {
+  if (!/[<({]/.test(name) || FOREIGN.test(name)) return name;
+  const plain = PLAIN.exec(name);
+  return plain ? plain[1] ?? name : spelled(name, {});
+}
 
 /** Name with the wanted parts.
  * @param {string} name @param {Wanted} wanted @returns {string} */
@@ -32,7 +40,7 @@ function spelled(name, wanted) {
   if (special) return special[0] + spelled(name.slice(special[0].length), wanted);
   const copy = COPY.exec(name)?.[0] ?? "", pieces = piecesOf(name.slice(0, name.length - copy.length));
   if (!pieces) return name;
-  const own = pieces.findLastIndex((piece) => piece.kind === "params"), isPlain = !wanted.params && !wanted.args;
+  const own = pieces.findLastIndex((piece) => piece.kind === "params");
   let made = "", at = startOf(pieces, own);
   for (; at < pieces.length; at++) {
     const { kind, text } = pieces[at], hasParams = wanted.params === "all" || (wanted.params === "own" && at === own);
@@ -43,7 +51,7 @@ function spelled(name, wanted) {
     else if (kind === "self") made += selfType(text, wanted);
     else made += wanted.params === "all" ? text : text.replace(/\(.*\)|<(?!lambda).*>(?=[^>]*}$)/, "");
   }
-  return made ? made + (isPlain && !/cold|part/.test(copy) ? "" : copy) : name;
+  return made ? made + (wanted.copy || /cold|part/.test(copy) ? copy : "") : name;
 }
 
 /** Type of Rust before `::`.
@@ -140,30 +148,27 @@ const open = new Uint8Array(1 << 10);
  * @param {string} name @param {number} at */
 function closing(name, at) {
   let depth = 0;
-  for (; at < name.length; at++) {
-    const code = name.charCodeAt(at);
-    // Letters, except the o of operator.
-    if (code > 0x3e && code < 0x7b && code !== 0x6f) continue;
+  BRACKET.lastIndex = at;
+  while (BRACKET.test(name)) {
+    const end = BRACKET.lastIndex, code = name.charCodeAt(end - 1);
     switch (code) {
       case 0x3c: // <
-        if (depth && open[depth - 1] === 0x28 && " <=)".includes(name[at - 1])) break;
+        if (depth && open[depth - 1] === 0x28 && " <=)".includes(name[end - 2])) break;
         open[depth++] = code;
         break;
       case 0x28: case 0x7b: // ( {
         open[depth++] = code;
         break;
       case 0x3e: // > A comparison stands in parentheses.
-        if (name[at - 1] !== "-" && name[at - 1] !== "=" && open[depth - 1] === 0x3c) depth--;
+        if (name[end - 2] !== "-" && name[end - 2] !== "=" && open[depth - 1] === 0x3c) depth--;
         break;
       case 0x29: case 0x7d: // ) }
         if (open[--depth] !== (code === 0x29 ? 0x28 : 0x7b)) return -1;
         break;
-      case 0x6f:
-        if (name.startsWith("perator", at + 1) && !/\w/.test(name[at - 1])) at += 7 + (SYMBOL.exec(name.slice(at + 8, at + 11))?.[0].length ?? 0);
-        break;
-      default: continue;
+      default:
+        BRACKET.lastIndex += SYMBOL.exec(name.slice(end, end + 3))?.[0].length ?? 0;
     }
-    if (depth === 0) return at + 1;
+    if (depth === 0) return end;
     if (depth === open.length) return -1;
   }
   return -1;
@@ -201,50 +206,56 @@ export class ShortNames {
   constructor() {
     /** Number of functions whose names were added. */
     this.seen = 0;
-    /** @type {Map<string, string>} Short name by name. */
-    this.known = new Map();
-    /** @type {Map<string, string[]>} Names with the same short name. */
+    /** @type {string[]} Names, and their short names. */
+    this.names = [];
+    /** @type {string[]} */
+    this.short = [];
+    /** @type {Map<string, number | number[]>} Names with the same short name. */
     this.equal = new Map();
-    /** @type {Map<string, string>} Distinct spelling by name. */
+    /** @type {Map<number, string>} Distinct spelling by name. */
     this.distinct = new Map();
   }
 
-  /** @param {string} name */
-  add(name) {
-    if (this.known.has(name)) return;
-    const short = shortName(name), others = this.equal.get(short);
-    this.known.set(name, short);
-    if (!others) { this.equal.set(short, [name]); return; }
-    others.push(name);
-    for (const one of others) this.distinct.delete(one);
+  /** @param {number} at index of the name @param {string} name */
+  add(at, name) {
+    if (this.short[at] !== undefined) return;
+    const short = this.short[at] = shortName(name), others = this.equal.get(short);
+    this.names[at] = name;
+    if (others === undefined) this.equal.set(short, at);
+    else if (typeof others === "number") this.equal.set(short, [others, at]);
+    else {
+      others.push(at);
+      for (const one of others) this.distinct.delete(one);
+    }
   }
 
-  /** @param {string} name @returns {string} */
-  of(name) {
-    const short = this.known.get(name) ?? shortName(name), others = this.equal.get(short);
-    if (!others || others.length < 2) return short;
-    if (!this.distinct.has(name)) this.tellApart(others);
-    return this.distinct.get(name) ?? short;
+  /** @param {number} at index of a name that was added @returns {string} */
+  of(at) {
+    const short = this.short[at], others = this.equal.get(short);
+    if (typeof others !== "object") return short;
+    if (!this.distinct.has(at)) this.tellApart(others);
+    return this.distinct.get(at) ?? short;
   }
 
-  /** @param {string[]} names with the same short name */
+  /** @param {number[]} names with the same short name */
   tellApart(names) {
     /** @type {Set<string>} */
     const taken = new Set();
     let left = names;
     for (const wanted of DETAILS) {
       /** @type {Map<string, number>} */
-      const count = new Map(), texts = left.map((name) => spelled(name, wanted));
+      const count = new Map(), texts = left.map((at) => spelled(this.names[at], wanted));
       for (const text of texts) count.set(text, (count.get(text) ?? 0) + 1);
-      const rest = left.filter((name, at) => {
-        if (count.get(texts[at]) !== 1 || taken.has(texts[at])) return true;
-        this.distinct.set(name, texts[at]);
+      const rest = left.filter((at, place) => {
+        const text = texts[place];
+        if (count.get(text) !== 1 || taken.has(text)) return true;
+        this.distinct.set(at, text);
         return false;
       });
       for (const text of texts) if (count.get(text) === 1) taken.add(text);
       left = rest;
       if (!left.length) return;
     }
-    for (const name of left) this.distinct.set(name, name);
+    for (const at of left) this.distinct.set(at, this.names[at]);
   }
 }

@@ -64,27 +64,32 @@ export class Shell {
   /** Changes the state and shows it. Undo returns to the previous state, unless `quiet`.
    * @param {Partial<State>} patch @param {boolean} [quiet] */
   change(patch, quiet) {
-    const before = this.address();
-    this.state = { ...this.state, ...patch };
+    const old = this.state, before = this.address();
+    this.state = { ...old, ...patch };
     const after = this.address();
     if (after === before) return;
     this.missing = [];
     if (quiet) history.replaceState(null, "", "#" + after);
     else {
-      // Undo reverts filters and zooms; the browser's history covers the rest. Other groups have no part in a zoom.
-      const past = Object.keys(patch).filter((key) => !(/** @type {readonly string[]} */ (ELSEWHERE)).includes(key) && !(key === "zoom" && "group" in patch));
-      if (past.length) this.past.push(before);
+      // Undo reverts filters and zooms; the browser's history covers the rest.
+      if (this.address(this.withNow(old)) !== after) this.past.push(before);
       history.pushState(null, "", "#" + after);
     }
     this.refresh();
+  }
+
+  /** State with the parts of the current one that undo does not change. A zoom belongs to its groups.
+   * @param {State} state @returns {State} */
+  withNow(state) {
+    const now = Object.fromEntries(ELSEWHERE.map((key) => [key, this.state[key]]));
+    return { ...state, ...now, zoom: state.group === this.state.group ? state.zoom : this.state.zoom };
   }
 
   /** Reverts the last change. */
   undo() {
     const before = this.past.pop();
     if (before === undefined) return;
-    const state = this.read(before), now = Object.fromEntries(ELSEWHERE.map((key) => [key, this.state[key]]));
-    this.state = { ...state, ...now, zoom: state.group === this.state.group ? state.zoom : [] };
+    this.state = this.withNow(this.read(before));
     history.replaceState(null, "", "#" + this.address());
     this.refresh();
   }

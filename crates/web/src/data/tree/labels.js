@@ -149,10 +149,10 @@ export class Labels {
     const { functions, names } = this.named, [name] = functions[f], mark = this.marks.get(f);
     for (; this.short.seen < functions.length; this.short.seen++) {
       const [other] = functions[this.short.seen];
-      if (other >= 0) this.short.add(names[other]);
+      if (other >= 0) this.short.add(other, names[other]);
     }
     if (name < 0 || !names[name]) return this.names[f];
-    return this.short.of(names[name]) + (mark ? ` (${mark})` : "");
+    return this.short.of(name) + (mark ? ` (${mark})` : "");
   }
 
   /** Path of a function's module.
