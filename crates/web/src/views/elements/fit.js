@@ -43,8 +43,6 @@ export const textWidths = () => ({ plain: widthsOf(fontOf(false)), bold: widthsO
 export function appendCut(element, text, width, of) {
   const cut = cutAt(text, width, of);
   if (!cut) { element.append(text); return; }
-  // Browsers read the parts as words.
-  if (element.tagName === "BUTTON" || element.getAttribute("role") === "gridcell") element.setAttribute("aria-label", text);
   const [head, tail, end] = cut, hidden = (/** @type {string} */ part) => part ? [make("span", { class: "cut", text: part })] : [];
   element.append(make("span", { class: "cut-head", text: text.slice(0, head) }), ...hidden(text.slice(head, tail)), text.slice(tail, end), ...hidden(text.slice(end)));
 }
@@ -53,11 +51,7 @@ export function appendCut(element, text, width, of) {
  * @param {Iterable<HTMLElement>} elements in the page, each with nothing but a text */
 export function cutTexts(elements) {
   const all = [...elements], texts = all.map((element) => element.textContent ?? "");
-  all.forEach((element, at) => {
-    if (!element.firstElementChild) return;
-    element.textContent = texts[at];
-    element.removeAttribute("aria-label");
-  });
+  all.forEach((element, at) => { if (element.firstElementChild) element.textContent = texts[at]; });
   const wide = all.map((element) => {
     if (element.scrollWidth <= element.clientWidth) return null;
     const { fontSize, fontFamily, fontWeight, paddingLeft, paddingRight } = getComputedStyle(element);
