@@ -97,7 +97,7 @@ class Names extends Numbers {
   /** @param {number} f */
   func(f) {
     const text = this.whole(f);
-    if (encodeURIComponent(text).length > NAME) return `${(f < this.model.functions ? shortName(this.model.names[f]) : text).slice(0, SHOWN)}~${hash(text)}`;
+    if (encodeURIComponent(text).length > NAME) return `${(f < this.model.functions ? shortName(this.model.names[f]).replaceAll("…", "") : text).slice(0, SHOWN)}~${hash(text)}`;
     return f < this.model.functions && SPECIAL.test(text) ? `=${text}` : text;
   }
 

@@ -1,9 +1,9 @@
 // @ts-check
 // Short names of functions: without argument lists and template arguments, `a::b<…>::c`.
 
-/** Part of a name outside all brackets, or a bracket. `args` are template arguments, `params` an argument list, `brace` a
- * name in braces (`{lambda(int)#1}`), `self` a type of Rust before `::`, `lambda` a closure as GCC's debug information
- * spells it, `quals` the qualifiers after an argument list.
+/** Part of a name outside all brackets, or a bracket. `args` are template arguments. `params` are an argument list, and
+ * `quals` the qualifiers after it. `brace` is a name in braces (`{lambda(int)#1}`), `self` a type of Rust before `::`,
+ * `lambda` a closure as GCC's debug information spells it.
  * @typedef {{ kind: "text" | "args" | "params" | "brace" | "self" | "lambda" | "quals", text: string }} Piece */
 /** Parts of a name that are spelled: only the function's own argument list, or all; template arguments; the suffix of a
  * compiler's copy.
