@@ -38,7 +38,7 @@ function spelled(name, wanted) {
   if (!/[<({]/.test(name) || FOREIGN.test(name)) return name;
   const special = SPECIAL.exec(name);
   if (special) return special[0] + spelled(name.slice(special[0].length), wanted);
-  const copy = COPY.exec(name)?.[0] ?? "", pieces = piecesOf(name.slice(0, name.length - copy.length));
+  const copy = (/ [[(][.c]/.test(name) && COPY.exec(name)?.[0]) || "", pieces = piecesOf(name.slice(0, name.length - copy.length));
   if (!pieces) return name;
   const own = pieces.findLastIndex((piece) => piece.kind === "params");
   let made = "", at = startOf(pieces, own);

@@ -191,7 +191,10 @@ export class Labels {
     if (!test) return null;
     const tree = /** @type {Tree} */ (this.tree), own = /** @type {any} */ (this.costs).own;
     const hits = new Uint8Array(this.truncatedFunction() + 1);
-    for (let f = 0; f < hits.length; f++) hits[f] = test(this.name(f)) || (short && test(this.name(f, true))) ? 1 : 0;
+    for (let f = 0; f < hits.length; f++) {
+      const name = this.name(f), shown = this.name(f, short);
+      hits[f] = test(name) || (shown !== name && test(shown)) ? 1 : 0;
+    }
     const under = new Uint8Array(tree.n);
     let found = 0;
     for (let i = 0; i < tree.n; i++) {
