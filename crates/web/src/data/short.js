@@ -36,7 +36,7 @@ export function shortName(name) {
  * @param {string} name @param {Wanted} wanted @returns {string} */
 function spelled(name, wanted) {
   if (!/[<({]/.test(name) || FOREIGN.test(name)) return name;
-  const special = SPECIAL.exec(name);
+  const special = name.includes(" for ") || name.includes(" to ") ? SPECIAL.exec(name) : null;
   if (special) return special[0] + spelled(name.slice(special[0].length), wanted);
   const copy = (/ [[(][.c]/.test(name) && COPY.exec(name)?.[0]) || "", pieces = piecesOf(name.slice(0, name.length - copy.length));
   if (!pieces) return name;
@@ -95,7 +95,8 @@ function piecesOf(name) {
       const quals = char === " " && !text && pieces.at(-1)?.kind === "params" ? QUALIFIERS.exec(name.slice(at)) : null;
       if (quals) { add("quals", at + quals[0].length); continue; }
       STOP.lastIndex = at + 1;
-      const next = STOP.exec(name)?.index ?? name.length;
+      const isFound = STOP.test(name), end = STOP.lastIndex;
+      const next = !isFound ? name.length : name[end - 1] === "r" ? end - "operator".length : end - 1;
       text += name.slice(at, next);
       at = next;
       continue;

@@ -208,16 +208,19 @@ export class Labels {
 /** Marks that distinguish functions of equal name and module. A mark is the shortest unique one of file, file with
  * line, and path with line, or an address if there is no declaration.
  * @param {Named} head @returns {Map<number, string>} */
-function marksOf({ functions, names }) {
-  /** @type {Map<string, number[]>} */
+function marksOf({ functions, names, modules }) {
+  /** @type {Map<number, number>} First function of a name and a module. */
+  const first = new Map();
+  /** @type {Map<number, number[]>} Functions by the first one, if there are several. */
   const groups = new Map(), marks = new Map();
   functions.forEach(([name, , module], f) => {
     if (name < 0) return;
-    const key = `${name} ${module}`, group = groups.get(key);
-    if (group) group.push(f); else groups.set(key, [f]);
+    const key = name * (modules.length + 1) + module + 1, known = first.get(key);
+    if (known === undefined) { first.set(key, f); return; }
+    const group = groups.get(known);
+    if (group) group.push(f); else groups.set(known, [known, f]);
   });
   for (const group of groups.values()) {
-    if (group.length < 2) continue;
     const texts = [0, 1, 2].map((detail) => group.map((f) => markOf(functions[f], names, detail)));
     const distinct = texts.find((list) => new Set(list).size === list.length) || texts[2];
     group.forEach((f, at) => { if (distinct[at]) marks.set(f, distinct[at]); });
