@@ -94,7 +94,7 @@ export class Model extends Labels {
     const frames = /** @type {FrameFilter[]} */ (view.filters.filter((filter) => FRAME_FILTERS.includes(filter.kind)));
     const samples = /** @type {SampleFilter[]} */ (view.filters.filter((filter) => !FRAME_FILTERS.includes(filter.kind)));
     const framesKey = this.framesKey = JSON.stringify(frames), samplesKey = `${view.event} ${view.weight} ${JSON.stringify(samples)}`;
-    this.groups = this.once("groups", view.group, () => view.group === "none" ? null : groupsOf(this.tables, view.group));
+    this.groups = this.groupsBy(view.group);
     this.groupLabels = this.groups ? this.groups.labels : [];
     this.treeKey = `${framesKey} ${view.group} ${view.truncated}`;
     this.costsKey = `${this.treeKey} ${samplesKey}`;
@@ -107,6 +107,14 @@ export class Model extends Labels {
     const byLeaf = this.byLeaf = this.once("byLeafCosts", samplesKey, () => this.weigh(/** @type {any} */ (this.chosen)));
     this.costs = this.once("costs", `${framesKey} ${view.truncated === "hidden"} ${samplesKey}`, () => this.sum(byLeaf));
   }
+
+  get threads() { return this.tables.head.threads; }
+
+  /** @param {View["group"]} group */
+  groupsBy(group) { return this.once("groups", group, () => group === "none" ? null : groupsOf(this.tables, group)); }
+
+  /** @param {View["group"]} group @returns {string[]} */
+  labelsOf(group) { return this.groupsBy(group)?.labels ?? []; }
 
   /** @param {FrameFilter[]} filters */
   filtered(filters) {
@@ -218,9 +226,9 @@ export class Model extends Labels {
   }
 
   /** Functions and outer frames that match a search, and the total cost of the stacks that contain one.
-   * @param {((name: string) => boolean) | null} test */
-  find(test) {
-    const found = super.find(test);
+   * @param {((name: string) => boolean) | null} test @param {boolean} [short] */
+  find(test, short) {
+    const found = super.find(test, short);
     if (!found || !found.hits.subarray(this.firstGroup).includes(1)) return found;
     const blocks = this.blocks(), { places } = blocks.entries, { node } = blocks.order;
     let sum = 0;

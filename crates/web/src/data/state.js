@@ -14,7 +14,7 @@ import { GROUPS } from "./samples/group.js";
 /** @type {State} */
 export const START = {
   view: "overview", event: -1, weight: "samples", truncated: "apart", group: "none", filters: [], search: "", zoom: [],
-  func: -1, thread: -1, base: null, side: "both", colour: "module", names: "full", sort: "own", last: 0, own: "hidden", marks: [], from: 0,
+  func: -1, thread: -1, base: null, side: "both", colour: "module", names: "short", sort: "own", last: 0, own: "hidden", marks: [], from: 0,
 };
 
 const WORDS = {
@@ -23,29 +23,60 @@ const WORDS = {
   names: ["full", "short"], own: ["hidden", "shown"],
 };
 
+/** References in an address as numbers, which depend on the tables of the page. */
+export class Numbers {
+  constructor() {
+    /** Kind of the groups that references are to. @type {State["group"]} */
+    this.group = "none";
+  }
+  /** @param {number} f @returns {string} */
+  func(f) { return String(f); }
+  /** @param {string} text @param {string} [part] of the state @returns {number | null} */
+  funcOf(text, part) { return whole(text); }
+  /** @param {number[]} path @returns {string[]} */
+  zoom(path) { return path.length ? [path.join(".")] : []; }
+  /** @param {string[]} texts @returns {number[]} */
+  zoomOf(texts) { return (texts[0] || "").split(".").filter((part) => /^\d+$/.test(part)).map(Number); }
+  /** @param {number} at @returns {string} */
+  module(at) { return String(at); }
+  /** @param {string} text @returns {number | null} */
+  moduleOf(text) { return whole(text); }
+  /** @param {number} id @returns {string} */
+  thread(id) { return String(id); }
+  /** @param {string} text @returns {number | null} */
+  threadOf(text) { return whole(text); }
+  /** @param {number[]} ids @returns {string} */
+  threads(ids) { return ids.join("."); }
+  /** @param {string} text @returns {number[] | null} */
+  threadsOf(text) { return text.split(".").map(whole).filter((id) => id !== null); }
+  /** @param {number} pid @returns {string} */
+  process(pid) { return String(pid); }
+  /** @param {string} text @returns {number | null} */
+  processOf(text) { return /^-?\d{1,10}$/.test(text) ? Number(text) : null; }
+}
+
 /** State as the fragment of an address; default values are omitted.
- * @param {State} state */
-export function toFragment(state) {
+ * @param {State} state @param {Numbers} [names] */
+export function toFragment(state, names = new Numbers()) {
   const parts = new URLSearchParams();
+  names.group = state.group;
   for (const key of ["view", "weight", "truncated", "group", "search", "side", "colour", "names", "sort", "own"]) {
     const value = /** @type {any} */ (state)[key];
     if (value !== /** @type {any} */ (START)[key]) parts.set(key, value);
   }
-  for (const key of ["event", "func", "thread"]) {
-    const value = /** @type {any} */ (state)[key];
-    if (value >= 0) parts.set(key, String(value));
-  }
-  for (const filter of state.filters) parts.append("filter", filterText(filter));
-  if (state.zoom.length) parts.set("zoom", state.zoom.join("."));
+  if (state.event >= 0) parts.set("event", String(state.event));
+  for (const key of /** @type {const} */ (["func", "thread"])) if (state[key] >= 0) parts.set(key, names[key](state[key]));
+  for (const filter of state.filters) parts.append("filter", filterText(filter, names));
+  for (const text of names.zoom(state.zoom)) parts.append("zoom", text);
   if (state.base) parts.set("base", state.base.join("-"));
   if (state.marks.length) parts.set("marks", state.marks.join("."));
   for (const key of /** @type {const} */ (["last", "from"])) if (state[key]) parts.set(key, String(state[key]));
-  return parts.toString();
+  return parts.toString().replace(/%(?:3A|2F|2C|7E)/g, decodeURIComponent);
 }
 
 /** State from the fragment of an address; unreadable values are replaced by defaults.
- * @param {string} fragment @returns {State} */
-export function fromFragment(fragment) {
+ * @param {string} fragment @param {Numbers} [names] @returns {State} */
+export function fromFragment(fragment, names = new Numbers()) {
   const parts = new URLSearchParams(fragment.replace(/^#/, ""));
   /** @type {any} */
   const state = { ...START, filters: [], zoom: [], marks: [] };
@@ -54,9 +85,13 @@ export function fromFragment(fragment) {
     const value = parts.get(key);
     if (value && words.includes(value)) state[key] = value;
   }
-  for (const key of ["event", "func", "thread"]) state[key] = whole(parts.get(key)) ?? -1;
-  state.filters = parts.getAll("filter").map(filterOf).filter((filter) => filter !== null);
-  state.zoom = (parts.get("zoom") || "").split(".").filter((part) => /^\d+$/.test(part)).map(Number);
+  names.group = state.group;
+  state.event = whole(parts.get("event")) ?? -1;
+  const func = parts.get("func"), thread = parts.get("thread");
+  if (func) state.func = names.funcOf(func) ?? -1;
+  if (thread) state.thread = names.threadOf(thread) ?? -1;
+  state.filters = parts.getAll("filter").map((text) => filterOf(text, names)).filter((filter) => filter !== null);
+  state.zoom = names.zoomOf(parts.getAll("zoom"));
   const base = (parts.get("base") || "").split("-").map(whole);
   if (base.length === 2 && base.every((one) => one !== null)) state.base = base;
   state.marks = (parts.get("marks") || "").split(".").map(whole).filter((time) => time !== null);
@@ -67,38 +102,49 @@ export function fromFragment(fragment) {
 /** @param {string | null} text */
 const whole = (text) => text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
 
-/** @param {Filter} filter */
-export function filterText(filter) {
+/** Filters of modules. */
+const OF_MODULES = ["module", "hideModule", "merge"];
+
+/** @param {Filter} filter @param {Numbers} names */
+function filterText(filter, names) {
   switch (filter.kind) {
     case "time": return `time:${filter.from}-${filter.to}`;
-    case "process": return `process:${filter.pid}`;
+    case "process": return `process:${names.process(filter.pid)}`;
     case "comm": return `comm:${filter.comm}`;
     case "cgroup": return `cgroup:${filter.cgroup}`;
     case "threads":
-    case "notThreads": return `${filter.kind}:${filter.ids.join(".")}`;
-    default: return filter.at === undefined ? filter.kind : `${filter.kind}:${filter.at}`;
+    case "notThreads": return `${filter.kind}:${names.threads(filter.ids)}`;
+    default:
+      if (filter.at === undefined) return filter.kind;
+      return `${filter.kind}:${OF_MODULES.includes(filter.kind) ? names.module(filter.at) : names.func(filter.at)}`;
   }
 }
 
-/** @param {string} text @returns {Filter | null} */
-export function filterOf(text) {
+/** @param {string} text @param {Numbers} names @returns {Filter | null} */
+function filterOf(text, names) {
   const [, kind, rest] = /** @type {RegExpExecArray} */ (/^([^:]*):?(.*)$/s.exec(text));
-  const number = whole(rest);
   switch (kind) {
     case "time": {
       const [from, to] = rest.split("-").map(whole);
       return from != null && to != null ? { kind, from, to } : null;
     }
-    case "process": return /^-?\d{1,10}$/.test(rest) ? { kind, pid: Number(rest) } : null;
+    case "process": {
+      const pid = names.processOf(rest);
+      return pid === null ? null : { kind, pid };
+    }
     case "comm": return { kind, comm: rest };
     case "cgroup": return { kind, cgroup: rest };
     case "threads":
-    case "notThreads": return { kind, ids: rest.split(".").map(whole).filter((id) => id !== null) };
+    case "notThreads": {
+      const ids = names.threadsOf(rest);
+      return ids && { kind, ids };
+    }
     case "parts": return rest === "" ? { kind } : null;
-    case "recursion":
-    case "merge": return rest === "" ? { kind } : number !== null ? { kind, at: number } : null;
-    case "focus": case "keep": case "drop": case "hide": case "charge": case "fold": case "module": case "hideModule":
-      return number !== null ? { kind, at: number } : null;
+    case "recursion": case "merge": case "focus": case "keep": case "drop": case "hide": case "charge": case "fold": case "module": case "hideModule": {
+      if (rest === "") return kind === "recursion" || kind === "merge" ? { kind } : null;
+      const at = OF_MODULES.includes(kind) ? names.moduleOf(rest) : names.funcOf(rest, "filter");
+      return at === null ? null : { kind, at };
+    }
     default: return null;
   }
 }

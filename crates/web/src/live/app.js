@@ -57,7 +57,7 @@ export class LiveApp extends App {
     }
     this.state = state;
     const after = toFragment(state);
-    if (after !== address) history.replaceState(null, "", "#" + after);
+    if (after !== address) history.replaceState(null, "", "#" + this.address());
     this.refresh();
   }
 

@@ -14,7 +14,7 @@ import { openMenu } from "./elements/menu.js";
 export function functionEntries(app, f, zoom) {
   const { model } = app, filter = (/** @type {any} */ kind, /** @type {number} */ at) => () => app.addFilter({ kind, at });
   /** @type {Entry[]} */
-  const entries = [{ title: app.model.name(f, true) }];
+  const entries = [{ title: app.label(f), hint: model.name(f) }];
   if (zoom) entries.push({ text: "Zoom", key: "Enter", run: zoom });
   const copy = { text: "Copy its name", key: "y", run: () => { void navigator.clipboard?.writeText(model.name(f)); } };
   if (model.isOutside(f)) return [...entries, copy];

@@ -2,7 +2,6 @@
 // Frame of a page: tabs, search, keys, theme, and the open view.
 import { isInvalid } from "../data/names.js";
 import { percent } from "../data/numbers.js";
-import { fromFragment } from "../data/state.js";
 import { byId, input, make } from "./elements/element.js";
 import { closeMenu, startMenu } from "./elements/menu.js";
 import { hideTip } from "./elements/tip.js";
@@ -38,8 +37,8 @@ export function startFrame(app, title, views, { isShown = () => true, refreshed,
   startTheme(app, refresh);
   byId("keys-list").append(make("dl", {}, ...keys.flatMap(([key, what]) => [make("dt", {}, make("kbd", { text: key })), make("dd", { text: what })])));
   byId("help").addEventListener("click", () => /** @type {HTMLDialogElement} */ (byId("keys")).showModal());
-  addEventListener("popstate", () => { app.state = fromFragment(location.hash); app.refresh(); });
-  addEventListener("hashchange", () => { app.state = fromFragment(location.hash); app.refresh(); });
+  addEventListener("popstate", () => app.reopen());
+  addEventListener("hashchange", () => app.reopen());
   addEventListener("resize", () => { hideTip(); closeMenu(); open?.resize?.(); });
   app.refresh();
 }

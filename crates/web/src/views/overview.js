@@ -5,6 +5,7 @@ import { baseName, folded } from "../data/names.js";
 import { amount, duration, percent, spread } from "../data/numbers.js";
 import { processRows, threadRows, threadsOf } from "../data/samples/threads.js";
 import { make } from "./elements/element.js";
+import { cutTexts } from "./elements/fit.js";
 
 /** @typedef {import("./app.js").App} App */
 /** @typedef {import("./app.js").ViewPart} ViewPart */
@@ -18,6 +19,7 @@ export function overviewView(app) {
   const processes = make("section", { "aria-label": "Processes by cost" });
   const threads = make("section", { "aria-label": "Threads by cost" }), summary = make("details", {}, make("summary", { text: "Summary of the command" }), make("pre", { text: app.tables.head.summary }));
   const panel = make("section", { class: "panel overview", tabindex: 0 }, recorded, quality, functions, modules, processes, threads, summary);
+  const fit = () => cutTexts(/** @type {NodeListOf<HTMLElement>} */ (panel.querySelectorAll(".top button")));
   const draw = () => {
     recorded.replaceChildren(make("h3", { text: "Recorded" }), facts(app));
     quality.replaceChildren(make("h3", { text: "Stacks" }), ...stacks(app));
@@ -25,8 +27,9 @@ export function overviewView(app) {
     modules.replaceChildren(make("h3", { text: "Modules" }), topModules(app));
     processes.replaceChildren(make("h3", { text: "Processes" }), topProcesses(app));
     threads.replaceChildren(make("h3", { text: "Threads" }), topThreads(app));
+    fit();
   };
-  return { id: "overview", title: "Overview", panel, draw };
+  return { id: "overview", title: "Overview", panel, draw, resize: fit };
 }
 
 /** @param {App} app */

@@ -1,9 +1,10 @@
 // @ts-check
 // Common part of the pages of profiles and comparisons: state and history, names, colours, and search results.
 import { kindColour, moduleColour, shadeOf } from "../data/colour.js";
+import { shortened } from "../data/cut.js";
 import { GAP, GUESSED, JOINED, NONE } from "../data/columns.js";
 import { baseName, matcher } from "../data/names.js";
-import { fromFragment, toFragment } from "../data/state.js";
+import { addressOf, stateOf } from "../data/links.js";
 
 /** @typedef {import("../data/state.js").State} State */
 /** @typedef {import("../data/model.js").Filter} Filter */
@@ -14,14 +15,16 @@ import { fromFragment, toFragment } from "../data/state.js";
  *   next?: (step: number) => void }} ViewPart */
 
 /** Parts of the state that undo does not change. */
-const ELSEWHERE = ["view", "func", "thread", "sort"];
+const ELSEWHERE = /** @type {const} */ (["view", "func", "thread", "sort", "names", "group", "colour"]);
 
 export class Shell {
   /** @param {Labels} model */
   constructor(model) {
     /** @type {Labels} */
     this.model = model;
-    this.state = fromFragment(location.hash);
+    /** @type {string[]} Reports of references in the address that the recording lacks. */
+    this.missing = [];
+    this.state = this.read(location.hash);
     /** @type {string[]} States for undo. */
     this.past = [];
     /** @type {(() => void)[]} */
@@ -35,6 +38,23 @@ export class Shell {
     this.views = [];
   }
 
+  /** State of an address.
+   * @param {string} address */
+  read(address) {
+    const { state, missing } = stateOf(this.model, address);
+    this.missing = missing;
+    return state;
+  }
+
+  /** Address of a state. */
+  address(state = this.state) { return addressOf(this.model, state); }
+
+  /** Shows the state of the window's address. */
+  reopen() {
+    this.state = this.read(location.hash);
+    this.refresh();
+  }
+
   /** Computes the data for the state. */
   count() {}
 
@@ -44,26 +64,33 @@ export class Shell {
   /** Changes the state and shows it. Undo returns to the previous state, unless `quiet`.
    * @param {Partial<State>} patch @param {boolean} [quiet] */
   change(patch, quiet) {
-    const before = toFragment(this.state);
-    this.state = { ...this.state, ...patch };
-    const after = toFragment(this.state);
+    const old = this.state, before = this.address();
+    this.state = { ...old, ...patch };
+    const after = this.address();
     if (after === before) return;
+    this.missing = [];
     if (quiet) history.replaceState(null, "", "#" + after);
     else {
-      // Undo reverts filters and zooms; the browser's history covers navigation between views.
-      if (Object.keys(patch).some((key) => !ELSEWHERE.includes(key))) this.past.push(before);
+      // Undo reverts filters and zooms; the browser's history covers the rest.
+      if (this.address(this.withNow(old)) !== after) this.past.push(before);
       history.pushState(null, "", "#" + after);
     }
     this.refresh();
+  }
+
+  /** State with the parts of the current one that undo does not change. A zoom belongs to its groups.
+   * @param {State} state @returns {State} */
+  withNow(state) {
+    const now = Object.fromEntries(ELSEWHERE.map((key) => [key, this.state[key]]));
+    return { ...state, ...now, zoom: state.group === this.state.group ? state.zoom : this.state.zoom };
   }
 
   /** Reverts the last change. */
   undo() {
     const before = this.past.pop();
     if (before === undefined) return;
-    const { view, func, thread, sort } = this.state;
-    this.state = { ...fromFragment(before), view, func, thread, sort };
-    history.replaceState(null, "", "#" + toFragment(this.state));
+    this.state = this.withNow(this.read(before));
+    history.replaceState(null, "", "#" + this.address());
     this.refresh();
   }
 
@@ -76,12 +103,21 @@ export class Shell {
   /** Computes the data for the state, and notifies the listeners. */
   refresh() {
     this.count();
-    this.found = this.model.find(matcher(this.state.search));
+    this.found = this.model.find(matcher(this.state.search), this.state.names === "short");
     for (const listener of this.listeners) listener();
   }
 
   /** @param {number} f */
   label(f) { return this.model.name(f, this.state.names === "short"); }
+
+  /** Shows the whole name of a function below its heading, if that has another one.
+   * @param {HTMLElement} element @param {number} f */
+  showWhole(element, f) {
+    const name = this.model.name(f);
+    element.hidden = name === this.label(f);
+    element.textContent = shortened(name, 400);
+    element.title = name;
+  }
 
   /** Description of a node: a title, and lines.
    * @param {CostPicture} picture @param {number} node @param {number} zoom @returns {string[]} */
@@ -129,7 +165,7 @@ export class Shell {
    * @param {Filter} filter @returns {string} */
   filterName(filter) {
     const at = "at" in filter && filter.at !== undefined ? filter.at : -1, { modules } = this.model.named;
-    const f = at >= 0 && at <= this.model.truncatedFunction() ? this.model.name(at, true) : "?";
+    const f = at >= 0 && at <= this.model.truncatedFunction() ? this.label(at) : "?";
     const module = at >= 0 && modules[at] ? baseName(modules[at].path) : "?";
     switch (filter.kind) {
       case "focus": return `focus on ${f}`;

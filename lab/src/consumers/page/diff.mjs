@@ -120,7 +120,7 @@ await key("Enter", "Shift+Enter");
 await clear();
 await page.focus("#view-flame canvas");
 await key("Home", "ArrowUp", "f");
-await page.selectOption("#names", "short");
+await page.selectOption("#names", "full");
 const link = await page.evaluate(() => location.hash), before = [await chips(), await text("#view-flame .status")];
 await page.reload();
 await tools.ready(page);

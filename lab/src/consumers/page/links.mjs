@@ -6,7 +6,7 @@ export async function link({ page, opened, ready, same, step, text, key, chips, 
   await page.focus("#view-flame canvas");
   await key("Home", "ArrowUp", "f");
   await page.selectOption("#colour", "kind");
-  await page.selectOption("#names", "short");
+  await page.selectOption("#names", "full");
   const link = await page.evaluate(() => location.hash), before = [await text("#selected"), await chips()];
   await page.reload();
   await ready(page);
@@ -17,7 +17,7 @@ export async function link({ page, opened, ready, same, step, text, key, chips, 
   await shot("kinds");
   await clear();
   await page.selectOption("#colour", "module");
-  await page.selectOption("#names", "full");
+  await page.selectOption("#names", "short");
 }
 
 /** Checks the search for a function. */

@@ -26,10 +26,14 @@ const SCRIPTS: &[(&str, &str)] = scripts![
     "speed.mjs",
     "report.mjs",
     "diff.mjs",
+    "names.mjs",
 ];
 
 /// Uses the page of a recording, prints its table of functions: `own<tab>inclusive<tab>name`.
 const REPORT: &str = "report.mjs";
+
+/// Compares the names in two pages, and opens a link of one in the other.
+const NAMES: &str = "names.mjs";
 
 /// Uses the page of a difference; its numbers must be those of the JSON after it.
 const DIFF: &str = "diff.mjs";
@@ -59,7 +63,13 @@ pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
     }
     let total = costs.own.values().sum();
     let reported = bench.truth.compare(total, &costs)?;
-    Ok(format!("{reported}; controls work, nothing is asked for"))
+    // Other functions, hence other numbers of the same ones.
+    let other = bench.write("other.html", &["--format", "report", "--no-inline"])?;
+    let shortened = open(bench, NAMES, &[&file, &other], None)?;
+    Ok(format!(
+        "{reported}; controls work, nothing is asked for; {} names are shortened",
+        shortened.trim()
+    ))
 }
 
 /// Checks the pages that compare a recording with itself: unchanged, and as if it had done a tenth of the work before.

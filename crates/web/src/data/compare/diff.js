@@ -46,6 +46,8 @@ export class DiffModel extends Labels {
     this.costs = null;
   }
 
+  get isComparison() { return true; }
+
   /** Applies frame filters to the stacks, and sizes frames by one side or both.
    * @param {{ filters: import("../model.js").Filter[], side: import("./compare.js").Side }} view */
   look({ filters, side }) {

@@ -2,7 +2,8 @@
 // Labels of tree nodes, by number: functions, then modules as merged frames, then groups (processes, threads), and last
 // the truncated stacks.
 import { ANONYMOUS, INLINED, KERNEL, NONE } from "../columns.js";
-import { UNKNOWN, baseName, shortName, wholeName } from "../names.js";
+import { UNKNOWN, baseName, wholeName } from "../names.js";
+import { ShortNames } from "../short.js";
 import { pathTo } from "./tree.js";
 
 /** @typedef {import("./tree.js").Tree} Tree */
@@ -31,8 +32,9 @@ export class Labels {
     this.firstGroup = this.functions + head.modules.length;
     /** @type {string[]} */
     this.groupLabels = [];
-    /** @type {Map<string, string>} */
-    this.short = new Map();
+    this.short = new ShortNames();
+    /** @type {string[]} Short names by function, made on demand. */
+    this.shortOf = [];
     /** @type {Map<string, { key: string, value: any }>} */
     this.made = new Map();
     /** Key of the current tree. */
@@ -49,6 +51,17 @@ export class Labels {
   /** Children of the current tree: built on first use, since a graph needs only those of wide nodes.
    * @returns {Children} */
   get children() { return this.makeChildren(); }
+
+  /** True for a comparison of recordings. */
+  get isComparison() { return false; }
+
+  /** Threads of the recording.
+   * @returns {[number, number, string, string][]} */
+  get threads() { return []; }
+
+  /** Labels of the groups of a kind, which may differ from the current one.
+   * @param {import("../samples/group.js").GroupBy} group @returns {string[]} */
+  labelsOf(group) { return this.groupLabels; }
 
   /** Returns true if a number is not in the tree that frame filters apply to.
    * @param {number} f */
@@ -127,14 +140,19 @@ export class Labels {
       if (f < this.firstGroup) return baseName(this.named.modules[f - this.functions].path);
       return f === this.truncatedFunction() ? "[truncated]" : this.groupLabels[f - this.firstGroup];
     }
-    const name = this.names[f];
-    if (!short) return name;
-    let text = this.short.get(name);
-    if (text === undefined) {
-      const mark = this.marks.get(f), tail = mark ? ` (${mark})` : "";
-      this.short.set(name, text = shortName(name.slice(0, name.length - tail.length)) + tail);
+    return short ? this.shortOf[f] ??= this.shortName(f) : this.names[f];
+  }
+
+  /** Short name of a function. It depends on those of all others.
+   * @param {number} f */
+  shortName(f) {
+    const { functions, names } = this.named, [name] = functions[f], mark = this.marks.get(f);
+    for (; this.short.seen < functions.length; this.short.seen++) {
+      const [other] = functions[this.short.seen];
+      if (other >= 0) this.short.add(other, names[other]);
     }
-    return text;
+    if (name < 0 || !names[name]) return this.names[f];
+    return this.short.of(name) + (mark ? ` (${mark})` : "");
   }
 
   /** Path of a function's module.
@@ -167,13 +185,16 @@ export class Labels {
     return flags & INLINED ? "inlined" : "user";
   }
 
-  /** Functions that match a search, and the total cost of the stacks that contain one.
-   * @param {((name: string) => boolean) | null} test */
-  find(test) {
+  /** Functions with a name or a shown name that matches a search, and the total cost of the stacks that contain one.
+   * @param {((name: string) => boolean) | null} test @param {boolean} [short] true if short names are shown */
+  find(test, short) {
     if (!test) return null;
     const tree = /** @type {Tree} */ (this.tree), own = /** @type {any} */ (this.costs).own;
     const hits = new Uint8Array(this.truncatedFunction() + 1);
-    for (let f = 0; f < hits.length; f++) hits[f] = test(this.name(f)) ? 1 : 0;
+    for (let f = 0; f < hits.length; f++) {
+      const name = this.name(f), shown = this.name(f, short);
+      hits[f] = test(name) || (shown !== name && test(shown)) ? 1 : 0;
+    }
     const under = new Uint8Array(tree.n);
     let found = 0;
     for (let i = 0; i < tree.n; i++) {
@@ -187,16 +208,19 @@ export class Labels {
 /** Marks that distinguish functions of equal name and module. A mark is the shortest unique one of file, file with
  * line, and path with line, or an address if there is no declaration.
  * @param {Named} head @returns {Map<number, string>} */
-function marksOf({ functions, names }) {
-  /** @type {Map<string, number[]>} */
+function marksOf({ functions, names, modules }) {
+  /** @type {Map<number, number>} First function of a name and a module. */
+  const first = new Map();
+  /** @type {Map<number, number[]>} Functions by the first one, if there are several. */
   const groups = new Map(), marks = new Map();
   functions.forEach(([name, , module], f) => {
     if (name < 0) return;
-    const key = `${name} ${module}`, group = groups.get(key);
-    if (group) group.push(f); else groups.set(key, [f]);
+    const key = name * (modules.length + 1) + module + 1, known = first.get(key);
+    if (known === undefined) { first.set(key, f); return; }
+    const group = groups.get(known);
+    if (group) group.push(f); else groups.set(known, [known, f]);
   });
   for (const group of groups.values()) {
-    if (group.length < 2) continue;
     const texts = [0, 1, 2].map((detail) => group.map((f) => markOf(functions[f], names, detail)));
     const distinct = texts.find((list) => new Set(list).size === list.length) || texts[2];
     group.forEach((f, at) => { if (distinct[at]) marks.set(f, distinct[at]); });

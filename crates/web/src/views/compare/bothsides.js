@@ -16,7 +16,7 @@ import { Graph } from "../graphs/graph.js";
 
 /** @param {DiffApp} app @returns {import("../shell.js").ViewPart} */
 export function bothSidesView(app) {
-  const status = make("p", { class: "status", role: "status", "aria-live": "polite" }), head = make("h3"), facts = make("p", { class: "note" });
+  const status = make("p", { class: "status", role: "status", "aria-live": "polite" }), head = make("h3"), whole = make("p", { class: "note" }), facts = make("p", { class: "note" });
   const rows = changeRows(app, {
     label: "Functions", what: "Function", isNarrow: true, name: (f) => app.label(f), full: (f) => app.model.name(f), scale: () => app.scale, notCompared: (f) => app.model.notCompared(f),
     act: (row) => app.change({ func: row.key }), menu: (row, x, y) => functionMenu(app, row.key, x, y), hit: (f) => !!app.found?.hits[f],
@@ -26,11 +26,11 @@ export function bothSidesView(app) {
     return { side, title: make("h4"), callers: graph("Callers", false), callees: graph("Callees", true) };
   });
   const columns = sides.map(({ title, callers, callees }) => make("div", { class: "halves" }, title, callers.element, callees.element));
-  const right = make("div", { class: "column" }, head, facts, make("div", { class: "two" }, ...columns), status);
+  const right = make("div", { class: "column" }, head, whole, facts, make("div", { class: "two" }, ...columns), status);
   const panel = make("section", { class: "panel beside" }, rows.element, right);
   let shown = "";
   const draw = () => {
-    const list = inOrder(app, app.rows, (f) => app.model.name(f), (f) => app.model.notCompared(f)).filter((row) => !app.found || app.found.hits[row.key]);
+    const list = inOrder(app, app.rows, (f) => app.label(f), (f) => app.model.notCompared(f)).filter((row) => !app.found || app.found.hits[row.key]);
     rows.show(list, true);
     const f = app.state.func >= 0 && app.state.func < app.model.functions ? app.state.func : list[0]?.key ?? app.rows[0]?.key ?? -1;
     const index = list.findIndex((row) => row.key === f);
@@ -38,7 +38,7 @@ export function bothSidesView(app) {
     if (f < 0) return;
     const row = app.model.rowOf?.get(f);
     head.textContent = app.label(f);
-    head.title = app.model.name(f);
+    app.showWhole(whole, f);
     const reason = REASONS[app.model.notCompared(f)];
     facts.textContent = reason ? `This function is ${reason}.` : row ? [["own", row.own], ["inclusive", row.total]].map(([word, change]) => tell(/** @type {string} */ (word), /** @type {any} */ (change), app)).join(" ") : "It is on neither side of the shown part.";
     const key = `${f} ${app.model.treeKey}`, isFresh = key !== shown, { compared } = app;

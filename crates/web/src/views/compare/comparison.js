@@ -74,7 +74,7 @@ export function comparisonView(app) {
     const baseline = app.baseTimes().map(([from, to]) => app.timeText(from, to === NONE ? to : to + 1)).join(" and ");
     note.textContent = `Before: ${baseline}, ${amount(before.allN)} samples. After: ${app.seconds(chosen.from).toFixed(3)} s to ${app.seconds(Math.min(chosen.to, app.tables.span) + 1).toFixed(3)} s, ${amount(app.costs.allN)} samples. ` +
       `${marked ? `${marked} function${marked > 1 ? "s differ" : " differs"}` : "No function differs"} significantly. Red is more, blue less, grey is not significant, hatched is on one side only.`;
-    rows.show(inOrder(app, found.rows, (f) => app.model.name(f)), true);
+    rows.show(inOrder(app, found.rows, (f) => app.label(f)), true);
   };
   return { id: "compare", title: "Compare", panel, draw, resize: () => { graph.resize(); rows.draw(); } };
 }

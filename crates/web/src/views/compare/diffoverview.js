@@ -5,6 +5,7 @@ import { ranked } from "../../data/compare/compare.js";
 import { amount, duration, percent, ratio, scaled } from "../../data/numbers.js";
 import { REASONS, range } from "./changes.js";
 import { make } from "../elements/element.js";
+import { cutTexts } from "../elements/fit.js";
 
 /** @typedef {import("./diffapp.js").DiffApp} DiffApp */
 /** @typedef {import("../../data/compare/diff.js").RunHead} RunHead */
@@ -29,14 +30,16 @@ export function diffOverview(app) {
   notes.append(make("h3", { text: "Compared" }), ...how.map((text) => make("p", { text })), make("ul", {}, ...head.notes.map((text) => make("li", { text }))));
   const all = make("p");
   notes.append(all);
+  const fit = () => cutTexts(/** @type {NodeListOf<HTMLElement>} */ (panel.querySelectorAll(".top li > button")));
   const draw = () => {
     const { all: change } = app.compared;
     all.textContent = `In total: ${scaled(change.before, head.scale)} before, ${scaled(change.after, head.scale)} after, ${ratio(change.before, change.after)}.`;
     own.replaceChildren(...changes(app, "own"));
     total.replaceChildren(...changes(app, "total"));
     others.replaceChildren(...functionsNotCompared(app));
+    fit();
   };
-  return { id: "overview", title: "Overview", panel, draw };
+  return { id: "overview", title: "Overview", panel, draw, resize: fit };
 }
 
 /** @param {RunHead[]} runs @param {import("../../data/compare/diff.js").DiffHead} head */
@@ -80,7 +83,7 @@ function functionsNotCompared(app) {
   const cost = (/** @type {import("../../data/compare/compare.js").Row} */ row) => Math.max(row.own.before, row.own.after);
   const list = rows.sort((a, b) => cost(b) - cost(a)).slice(0, SHOWN).map((row) => {
     const module = model.module(row.key), sides = `${scaled(row.own.before, app.scale)} before, ${scaled(row.own.after, app.scale)} after`;
-    return make("li", {}, make("button", { type: "button", title: REASONS[model.notCompared(row.key)], text: app.label(row.key), click: () => app.change({ view: "sandwich", func: row.key }) }),
+    return make("li", {}, make("button", { type: "button", title: `${model.name(row.key)}: ${REASONS[model.notCompared(row.key)]}`, text: app.label(row.key), click: () => app.change({ view: "sandwich", func: row.key }) }),
       make("small", { text: `${sides} ${module ? baseName(module) : ""}; ${model.notCompared(row.key) === 1 ? "no counterpart" : "no name on one side"}` }));
   });
   return [make("h3", { text: "Not compared" }), make("p", { text: `${sum("before")} of the cost before and ${sum("after")} of the cost after: their module has no counterpart, or they have no name on one side.` }),

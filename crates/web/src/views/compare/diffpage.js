@@ -66,7 +66,7 @@ function functionsView(app) {
   });
   const note = make("p", { class: "note" }), panel = make("section", { class: "panel column" }, note, rows.element);
   const draw = () => {
-    const all = inOrder(app, app.rows, (f) => app.model.name(f), (f) => app.model.notCompared(f)), [own, total] = app.model.tested || [0, 0];
+    const all = inOrder(app, app.rows, (f) => app.label(f), (f) => app.model.notCompared(f)), [own, total] = app.model.tested || [0, 0];
     rows.show(all.filter((row) => !app.found || app.found.hits[row.key]), true);
     const marked = (/** @type {"own" | "total"} */ which) => amount(all.filter((row) => row[which].marked).length);
     note.textContent = `${app.tables.head.normalized}. Own cost: ${marked("own")} of ${amount(own)} functions changed significantly; inclusive cost: ${marked("total")} of ${amount(total)}. Changed functions come first, functions that are not compared last; a click shows both sides.`;

@@ -1,9 +1,10 @@
 // @ts-check
 // Context menu, opened by a right click, a long touch or a key; navigated with arrow keys.
 import { byId, make } from "./element.js";
+import { cutTexts } from "./fit.js";
 import { hideTip } from "./tip.js";
 
-/** @typedef {{ text: string, key?: string, run: () => void } | { title: string }} Entry */
+/** @typedef {{ text: string, key?: string, run: () => void } | { title: string, hint?: string }} Entry */
 
 /** @type {Element | null} */
 let before = null;
@@ -14,13 +15,14 @@ export function openMenu(entries, x, y) {
   hideTip();
   before = document.activeElement;
   menu.replaceChildren(...entries.map((entry) => {
-    if ("title" in entry) return make("div", { class: "title", role: "presentation", text: entry.title });
+    if ("title" in entry) return make("div", { class: "title", role: "presentation", title: entry.hint, text: entry.title });
     const item = make("button", { type: "button", role: "menuitem", tabindex: -1, click: () => { closeMenu(); entry.run(); } },
       make("span", { text: entry.text }));
     if (entry.key) item.append(make("kbd", { text: entry.key }));
     return item;
   }));
   menu.hidden = false;
+  cutTexts(/** @type {NodeListOf<HTMLElement>} */ (menu.querySelectorAll(".title")));
   const { width, height } = menu.getBoundingClientRect();
   menu.style.left = Math.max(0, Math.min(x, innerWidth - width)) + "px";
   menu.style.top = Math.max(0, Math.min(y, innerHeight - height)) + "px";

@@ -1,6 +1,7 @@
 // @ts-check
 // Table of any length: only visible rows are elements. With levels, it is a tree with expandable rows.
 import { make } from "./element.js";
+import { appendCut, textWidths } from "./fit.js";
 
 /** Row of the table; `data` is its subject.
  * @template T @typedef {{ data: T, level: number, canOpen: boolean, isOpen: boolean }} Row */
@@ -9,6 +10,8 @@ import { make } from "./element.js";
  *   text: (data: T) => string, mark?: (data: T) => string, hint?: (data: T) => string, bar?: (data: T) => number }} Column */
 
 const HEIGHT = 22;
+/** Widths of a cell's padding, of the sign of a row that opens, and of a colour, in pixels. */
+const PADDING = 13, TWIST = 14, SWATCH = 15;
 let serial = 0;
 
 /** @template T */
@@ -22,6 +25,9 @@ export class Rows {
     /** @type {Row<T>[]} */
     this.rows = [];
     this.at = 0;
+    /** Widths of the columns' texts, and of characters. */
+    this.widths = /** @type {number[]} */ ([]);
+    this.letters = textWidths();
     this.id = `rows${serial++}`;
     this.head = make("div", { class: "row head", role: "row", "aria-rowindex": 1 });
     this.space = make("div", { class: "space", role: "rowgroup" });
@@ -82,6 +88,8 @@ export class Rows {
     this.space.style.height = this.rows.length * HEIGHT + "px";
     box.setAttribute("aria-rowcount", String(this.rows.length + 1));
     const made = [];
+    this.widths = [...this.head.children].map((cell) => cell.clientWidth - PADDING);
+    this.letters = textWidths();
     for (let index = first; index < last; index++) made.push(this.drawRow(index));
     this.space.replaceChildren(...made);
     if (this.rows.length && this.at >= first && this.at < last) box.setAttribute("aria-activedescendant", `${this.id}-${this.at}`);
@@ -97,26 +105,32 @@ export class Rows {
       "aria-expanded": tree && row.canOpen ? String(row.isOpen) : false, "data-index": index,
     });
     element.style.transform = `translateY(${index * HEIGHT}px)`;
-    for (const column of columns) {
+    columns.forEach((column, at) => {
+      let width = this.widths[at] ?? 0;
       const text = column.text(row.data), hint = column.hint ? column.hint(row.data) : text;
       const cell = make("div", { role: "gridcell", class: `cell ${column.kind} ${column.mark ? column.mark(row.data) : ""}`, title: hint || false });
       if (column.kind === "name" && tree) {
-        cell.style.paddingLeft = 4 + Math.min(row.level - 1, 200) * 12 + "px";
+        const indent = 4 + Math.min(row.level - 1, 200) * 12;
+        cell.style.paddingLeft = indent + "px";
+        width -= indent - 6 + TWIST;
         cell.append(make("span", { class: "twist", "aria-hidden": "true", text: row.canOpen ? (row.isOpen ? "▾" : "▸") : "" }));
       }
       if (column.kind === "name" && swatch) {
         const box = make("i", { class: "swatch", "aria-hidden": "true" });
         box.style.background = swatch(row.data);
         cell.append(box);
+        width -= SWATCH;
       }
       const share = column.bar ? column.bar(row.data) : 0;
       if (share > 0) {
         cell.classList.add("heat");
         cell.style.setProperty("--share", `${Math.min(100, 100 * share)}%`);
       }
-      cell.append(text);
+      const isCode = column.kind === "number" || cell.classList.contains("code");
+      if (isCode || width <= 0) cell.append(text);
+      else appendCut(cell, text, width, cell.classList.contains("hit") ? this.letters.bold : this.letters.plain);
       element.append(cell);
-    }
+    });
     return element;
   }
 

@@ -7,6 +7,7 @@ import { baseName } from "../../data/names.js";
 import { pathTo } from "../../data/tree/tree.js";
 import { openMenu } from "../elements/menu.js";
 import { make } from "../elements/element.js";
+import { cutTexts } from "../elements/fit.js";
 import { Graph } from "./graph.js";
 
 /** @typedef {import("../app.js").App} App */
@@ -64,12 +65,13 @@ const wayTo = ({ tree }, node) => pathTo(tree, node).map((at) => tree.func[at]);
 
 /** @param {Shell} app @param {HTMLElement} crumbs @param {number[]} path functions */
 function drawCrumbs(app, crumbs, path) {
-  const button = (/** @type {string} */ text, /** @type {number[]} */ zoom, /** @type {boolean} */ here) =>
-    make("button", { type: "button", "aria-current": here ? "true" : false, title: text, click: () => app.change({ zoom }), text });
-  const steps = path.map((f, index) => button(app.label(f), path.slice(0, index + 1), index === path.length - 1));
+  const button = (/** @type {string} */ text, /** @type {number[]} */ zoom, /** @type {boolean} */ here, title = text) =>
+    make("button", { type: "button", "aria-current": here ? "true" : false, title, click: () => app.change({ zoom }), text });
+  const steps = path.map((f, index) => button(app.label(f), path.slice(0, index + 1), index === path.length - 1, app.model.name(f)));
   // A long path shows only its first and last frames.
   const cut = steps.length > 7 ? [...steps.slice(0, 2), make("span", { text: `… ${steps.length - 6} more …` }), ...steps.slice(-4)] : steps;
   crumbs.replaceChildren(button("all", [], !path.length), ...cut);
+  cutTexts(steps.filter((step) => step.isConnected));
 }
 
 /** Draws the legend of colours.

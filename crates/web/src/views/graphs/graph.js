@@ -3,10 +3,12 @@
 // or more are laid out.
 import { GUESSED, INLINED, JOINED, NONE } from "../../data/columns.js";
 import { INK } from "../../data/colour.js";
+import { fitted } from "../../data/cut.js";
 import { boxAt, layout } from "../../data/tree/layout.js";
 import { pathTo, range } from "../../data/tree/tree.js";
 import { functionKey, functionMenu } from "../actions.js";
 import { make, sized, styled } from "../elements/element.js";
+import { widthsOf } from "../elements/fit.js";
 import { hideTip, showTip } from "../elements/tip.js";
 
 /** @typedef {import("../shell.js").Shell} Shell */
@@ -14,6 +16,7 @@ import { hideTip, showTip } from "../elements/tip.js";
 /** @typedef {import("../../data/tree/layout.js").Box} Box */
 
 const ROW = 19;
+const FONT = "12px system-ui, sans-serif";
 
 export class Graph {
   /** @param {Shell} app
@@ -97,7 +100,7 @@ export class Graph {
     const { clientWidth: width, clientHeight: height } = this.element;
     if (!this.picture || !width || !height) return;
     const pen = sized(this.canvas, width, height), from = this.element.scrollTop;
-    pen.font = "12px system-ui, sans-serif";
+    pen.font = FONT;
     pen.textBaseline = "middle";
     const edge = styled("--edge"), mark = styled("--hit"), dark = this.app.theme;
     for (let row = 0; row < this.rows.length; row++) {
@@ -138,22 +141,13 @@ export class Graph {
     }
   }
 
-  /** Draws a label, truncated on the right if it is too long.
+  /** Draws a label, cut in the middle if it is too long.
    * @param {CanvasRenderingContext2D} pen @param {string} text @param {number} x @param {number} y
    * @param {number} width @param {number} flags @param {string} ink */
   write(pen, text, x, y, width, flags, ink) {
-    pen.font = (flags & INLINED ? "italic " : "") + "12px system-ui, sans-serif";
+    const font = pen.font = flags & INLINED ? `italic ${FONT}` : FONT;
     pen.fillStyle = ink;
-    let shown = text.length * 4 > width * 2 ? text.slice(0, Math.ceil(width / 2)) : text;
-    if (pen.measureText(shown).width > width) {
-      let low = 0, high = shown.length;
-      while (low < high) {
-        const middle = (low + high + 1) >> 1;
-        if (pen.measureText(shown.slice(0, middle) + "…").width <= width) low = middle; else high = middle - 1;
-      }
-      shown = low > 1 ? shown.slice(0, low) + "…" : "";
-    }
-    pen.fillText(shown, x, y + ROW / 2);
+    pen.fillText(fitted(text, width, widthsOf(font)), x, y + ROW / 2);
   }
 
   /** Frame under the mouse.

@@ -1,11 +1,13 @@
 // @ts-check
 // Stacks of one thread in order of time.
 import { INK } from "../../data/colour.js";
+import { fitted } from "../../data/cut.js";
 import { boxAt } from "../../data/tree/layout.js";
 import { amount, axisStep } from "../../data/numbers.js";
 import { busyThreads, samplesByThread, timeOrder } from "../../data/samples/order.js";
 import { functionMenu } from "../actions.js";
 import { make, sized, styled } from "../elements/element.js";
+import { widthsOf } from "../elements/fit.js";
 import { hideTip, showTip } from "../elements/tip.js";
 
 /** @typedef {import("../app.js").App} App */
@@ -13,6 +15,7 @@ import { hideTip, showTip } from "../elements/tip.js";
 /** @typedef {import("../../data/samples/order.js").TimeBox} TimeBox */
 
 const ROW = 18;
+const FONT = "12px system-ui, sans-serif";
 const AXIS = 18;
 
 /** @param {App} app @returns {ViewPart} */
@@ -37,7 +40,7 @@ export function orderView(app) {
     if (!width || !height) return;
     space.style.height = Math.max(rows.length * ROW + AXIS, height) + "px";
     const pen = sized(canvas, width, height), top = box.scrollTop, tree = /** @type {any} */ (app.model.tree);
-    pen.font = "12px system-ui, sans-serif";
+    pen.font = FONT;
     pen.textBaseline = "middle";
     rows.forEach((row, index) => {
       const y = AXIS + index * ROW - top;
@@ -73,10 +76,8 @@ export function orderView(app) {
     }
   };
   const label = (/** @type {CanvasRenderingContext2D} */ pen, /** @type {string} */ text, /** @type {number} */ x, /** @type {number} */ y, /** @type {number} */ width) => {
-    let shown = text.slice(0, Math.ceil(width / 3));
-    while (shown.length > 1 && pen.measureText(shown + "…").width > width) shown = shown.slice(0, -Math.ceil(shown.length / 8));
     pen.fillStyle = INK[app.theme];
-    pen.fillText(shown.length < text.length ? shown + "…" : shown, x, y);
+    pen.fillText(fitted(text, width, widthsOf(FONT)), x, y);
   };
   const describe = (/** @type {TimeBox} */ one) => {
     const tree = /** @type {any} */ (app.model.tree);

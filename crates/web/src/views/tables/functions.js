@@ -71,11 +71,11 @@ export function functionsView(app) {
 /** @param {App} app @returns {ViewPart} */
 export function sandwichView(app) {
   const rows = functionRows(app, false, (f) => app.change({ func: f }));
-  const head = make("h3"), status = make("p", { class: "status", role: "status", "aria-live": "polite" });
+  const head = make("h3"), whole = make("p", { class: "note" }), status = make("p", { class: "status", role: "status", "aria-live": "polite" });
   const tell = (/** @type {string} */ text) => { status.textContent = text; };
   const callers = new Graph(app, { label: "Callers", down: false, tell });
   const callees = new Graph(app, { label: "Callees", down: true, tell });
-  const right = make("div", { class: "halves" }, head, make("h4", { text: "Callers" }), callers.element, make("h4", { text: "Callees" }), callees.element, status);
+  const right = make("div", { class: "halves" }, head, whole, make("h4", { text: "Callers" }), callers.element, make("h4", { text: "Callees" }), callees.element, status);
   const panel = make("section", { class: "panel beside" }, rows.element, right);
   let shown = "";
   const draw = () => {
@@ -87,7 +87,7 @@ export function sandwichView(app) {
     if (f < 0) return;
     const costs = app.model.functionCosts(), { callers: above, callees: below } = sandwich(app.model, f);
     head.textContent = `${app.label(f)} — own ${app.share(costs.own[f], costs.ownSquares[f])}: ${app.costText(costs.own[f])}; inclusive ${app.share(costs.total[f], costs.squares[f])}: ${app.costText(costs.total[f])}`;
-    head.title = app.model.name(f);
+    app.showWhole(whole, f);
     const key = `${f} ${app.model.treeKey}`, isFresh = key !== shown;
     shown = key;
     // Shares refer to the total, not to the function.

@@ -17,7 +17,7 @@ const AROUND = 6;
 
 /** @param {App} app @returns {ViewPart} */
 export function sourceView(app) {
-  const head = make("h3"), note = make("p", { class: "note" });
+  const head = make("h3"), whole = make("p", { class: "note" }), note = make("p", { class: "note" });
   const code = new Instructions(app);
   const costs = (/** @type {Line} */ row) => [row.own ? `own ${amount(row.own)} samples, ${spread(row.own, app.costs.allN, row.own, app.costs.allN)}` : "",
     row.total ? `inclusive ${amount(row.total)} samples` : ""].filter(Boolean).join("; ");
@@ -41,7 +41,7 @@ export function sourceView(app) {
     const at = lines.rows.findIndex(({ data }) => !data.file && of.includes(data.line));
     if (at >= 0) lines.reveal(at); else lines.draw();
   };
-  const panel = make("section", { class: "panel column" }, head, note, make("div", { class: "beside source" },
+  const panel = make("section", { class: "panel column" }, head, whole, note, make("div", { class: "beside source" },
     make("div", { class: "column" }, make("h4", { text: "Lines" }), lines.element), code.element));
   const draw = () => {
     const { own } = app.model.functionCosts();
@@ -52,7 +52,7 @@ export function sourceView(app) {
     // A requested text is drawn when it arrives; it is cached by then.
     if (text === undefined) app.texts.ask(file).then(() => { if (app.state.view === "source") draw(); });
     head.textContent = app.label(f);
-    head.title = app.model.name(f);
+    app.showWhole(whole, f);
     note.textContent = `${file || "source file unknown"}${app.model.module(f) ? ` in ${app.model.module(f)}` : ""}. ` +
       (text || !file ? "" : app.texts.why);
     /** @type {Line[]} */
