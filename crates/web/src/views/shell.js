@@ -9,9 +9,12 @@ import { fromFragment, toFragment } from "../data/state.js";
 /** @typedef {import("../data/model.js").Filter} Filter */
 /** @typedef {import("../data/tree/labels.js").Labels} Labels */
 /** @typedef {import("../data/tree/around.js").CostPicture} CostPicture */
-/** View: its panel, and a function that draws it; `next` selects the next match of a search.
+/** View: its panel, and a function that draws it. `next` selects the next match of a search, `outside` counts matches
+ * outside of the zoomed part. `key` runs a key that was pressed elsewhere on the page, false if it has no action;
+ * `isHovered` is true if the mouse is over a frame. `graphs` are the columns of graphs for a picture.
  * @typedef {{ id: string, title: string, panel: HTMLElement, draw: () => void, resize?: () => void,
- *   next?: (step: number) => void }} ViewPart */
+ *   next?: (step: number) => void, outside?: () => number, key?: (event: KeyboardEvent) => boolean,
+ *   isHovered?: () => boolean, graphs?: () => import("./graphs/graph.js").Graph[][] }} ViewPart */
 
 /** Parts of the state that undo does not change. */
 const ELSEWHERE = ["view", "func", "thread", "sort"];
