@@ -7,6 +7,7 @@ import { byId, input, make } from "./elements/element.js";
 import { closeMenu, startMenu } from "./elements/menu.js";
 import { startPointer } from "./elements/pointer.js";
 import { hideTip } from "./elements/tip.js";
+import { startExport } from "./export/menu.js";
 
 /** @typedef {import("./shell.js").Shell} Shell */
 /** @typedef {import("./shell.js").ViewPart} ViewPart */
@@ -37,6 +38,7 @@ export function startFrame(app, title, views, { isShown = () => true, refreshed,
   app.listeners.push(refresh);
   startSearch(app, () => open);
   startKeys(app, views, () => open);
+  startExport(app, () => open);
   startTheme(app, refresh);
   byId("keys-list").append(make("dl", {}, ...keys.flatMap(([key, what]) => [make("dt", {}, make("kbd", { text: key })), make("dd", { text: what })])));
   byId("help").addEventListener("click", () => /** @type {HTMLDialogElement} */ (byId("keys")).showModal());

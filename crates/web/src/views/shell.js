@@ -41,6 +41,10 @@ export class Shell {
   /** Computes the data for the state. */
   count() {}
 
+  /** Shown stacks, for export.
+   * @returns {import("../data/export/stacks.js").Stacks} */
+  stacks() { throw new Error("there are no stacks"); }
+
   /** Total cost of the shown data. */
   get all() { return /** @type {any} */ (this.model.costs).all; }
 

@@ -145,6 +145,16 @@ for (const [at, id] of views.entries()) {
   same((await state()).view, id, "digits choose views");
 }
 await looks(views);
+step("export");
+await tab("flame");
+for (const [label, ending] of [["SVG", ".svg"], ["Folded stacks", ".folded"], ["pprof profile", ".pb.gz"]]) {
+  await page.click("#export");
+  const waiting = page.waitForEvent("download");
+  await page.locator("#menu button", { hasText: label }).click();
+  const download = await waiting, bytes = readFileSync(await download.path());
+  expect(download.suggestedFilename().endsWith(ending) && bytes.length > 60, `${label} is exported`);
+  if (label.startsWith("Folded")) expect(bytes.toString().trimEnd().split("\n").every((line) => / \d+ \d+$/.test(line)), "each stack has both costs");
+}
 await page.context().close();
 
 step("400 %");

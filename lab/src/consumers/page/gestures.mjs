@@ -1,4 +1,7 @@
-// Gestures on graphs and trees, and the search outside of the zoomed part.
+// Gestures on graphs and trees, the search outside of the zoomed part, export, and the copied link.
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
 
 /** Positions on the graph of the flame graph: the middle of the widest frame of a row, and its path of functions. */
 const frameAt = (page, depth) => page.evaluate((depth) => {
@@ -158,4 +161,83 @@ export async function outsideMatches({ page, expect, same, step, text, state, ke
   await page.waitForFunction(() => document.getElementById("matched").textContent === "not a valid pattern");
   await page.fill("#search", "");
   await clear();
+}
+
+/** Exports the open view by an entry of the menu; returns the file's name and bytes. */
+async function exported({ page, accessible }, label) {
+  await page.click("#export");
+  if (label === "SVG") await accessible("the export menu");
+  const waiting = page.waitForEvent("download");
+  await page.locator("#menu button", { hasText: label }).click();
+  const download = await waiting;
+  return { name: download.suggestedFilename(), path: await download.path() };
+}
+
+/** Checks the exported files, and the copied link. */
+export async function files(hands) {
+  const { page, expect, same, step, tab, text, clear, state } = hands;
+  step("export");
+  await clear();
+  await tab("flame");
+  await page.evaluate(() => { const { own } = profile.model.functionCosts(); profile.addFilter({ kind: "keep", at: own.subarray(0, profile.model.functions).reduce((best, cost, f) => cost > own[best] ? f : best, 0) }); });
+  const facts = await page.evaluate(() => {
+    const { own } = profile.model.functionCosts(), f = profile.state.filters[0].at;
+    return { name: profile.model.name(f), label: profile.label(f), chip: profile.filterName(profile.state.filters[0]), own: own[f], sum: own.reduce((sum, cost) => sum + cost, 0), all: profile.costs.all, height: document.querySelector("#view-flame .space").offsetHeight };
+  });
+  const base = await page.evaluate(() => decodeURIComponent(location.pathname.split("/").at(-1)).replace(/\.html$/, ""));
+  const svg = await exported(hands, "SVG"), picture = readFileSync(svg.path, "utf8");
+  same(svg.name, `${base}.svg`, "the file has the page's name");
+  const texts = await page.evaluate((xml) => {
+    const made = new DOMParser().parseFromString(xml, "image/svg+xml");
+    return { wrong: made.querySelector("parsererror")?.textContent ?? "", titles: [...made.querySelectorAll("g > title")].map((one) => one.textContent.split("\n")[0]), lines: [...made.querySelectorAll("text")].map((one) => one.textContent), height: Number(made.documentElement.getAttribute("height")) };
+  }, picture);
+  same(texts.wrong, "", "the SVG is XML");
+  expect(texts.titles.includes(facts.name), `the SVG has the function ${facts.name}`);
+  expect(texts.lines[1].includes(facts.chip.slice(0, 20)), `and the filters: ${texts.lines[1]}`);
+  same(texts.lines[0].replace(/…$/, "") === (await page.title()).slice(0, texts.lines[0].replace(/…$/, "").length), true, "and the title");
+  const depth = await page.evaluate(() => { const { tree, total, all } = profile.model.picture([]), width = document.querySelector("#view-flame canvas").clientWidth; let most = 0; const deep = []; for (let i = 0; i < tree.n; i++) { deep[i] = tree.parent[i] === 0xffffffff ? 1 : deep[tree.parent[i]] + 1; if (total[i] * width / all >= 0.5) most = Math.max(most, deep[i]); } return most; });
+  expect(texts.height >= 19 * (depth + 1), `it has its whole height: ${texts.height} for ${depth} rows`);
+  const png = await exported(hands, "PNG"), bytes = readFileSync(png.path);
+  same([png.name, bytes.subarray(1, 4).toString()], [`${base}.png`, "PNG"], "the PNG is one");
+  same([bytes.readUInt32BE(16), bytes.readUInt32BE(20)].map((size) => size > 100), [true, true], "it has a size");
+  const folded = await exported(hands, "Folded stacks"), lines = readFileSync(folded.path, "utf8").trimEnd().split("\n");
+  const costs = lines.map((line) => Number(line.slice(line.lastIndexOf(" ") + 1))), leaf = facts.name.replaceAll(";", ":");
+  const bare = lines.reduce((sum, line, at) => sum + (line.startsWith("[no frames] ") ? costs[at] : 0), 0);
+  same([folded.name, costs.reduce((sum, cost) => sum + cost, 0) - bare], [`${base}.folded`, facts.sum], "folded stacks have the table's sum");
+  same(lines.reduce((sum, line, at) => sum + (line.slice(0, line.lastIndexOf(" ")).split(";").at(-1) === leaf ? costs[at] : 0), 0), facts.own, "and the function's own cost");
+  const pprof = await exported(hands, "pprof profile");
+  same(pprof.name, `${base}.pb.gz`, "the profile has the ending of pprof");
+  expect(gunzipSync(readFileSync(pprof.path)).includes(Buffer.from(facts.name)), "it has the function's name");
+  const top = goTool(["tool", "pprof", "-top", "-functions", "-symbolize=none", "-sample_index=samples", "-nodecount=1000000", "-nodefraction=0", "-edgefraction=0", pprof.path]);
+  if (top !== null) {
+    const total = Number(/ of ([\d.]+) total/.exec(top)?.[1]), row = top.slice(top.indexOf("flat%")).split("\n").find((line) => line.replace(/ \((partial-)?inline\)$/, "").endsWith(` ${facts.name}`));
+    same([total, Number(row?.trim().split(/\s+/)[0])], [facts.all, facts.own], `go tool pprof reads it: ${top.slice(0, 300)}`);
+  }
+  for (const id of ["sandwich", "topdown"]) {
+    await tab(id);
+    await page.click("#export");
+    same(await page.locator("#menu button", { hasText: "SVG" }).count(), id === "sandwich" ? 1 : 0, `pictures of ${id}`);
+    await page.keyboard.press("Escape");
+  }
+  same(await page.evaluate(() => document.activeElement.id), "export", "Escape goes back to the button");
+
+  step("copy link");
+  await tab("flame");
+  const link = await page.evaluate(() => location.href);
+  await page.evaluate(() => { navigator.clipboard.writeText = async (text) => { globalThis.copied = text; }; });
+  await page.click("#copy-link");
+  await page.waitForFunction(() => document.getElementById("said").textContent !== "");
+  same(await text("#said"), "Link copied. It opens this file; its part from # on also fits pages of other recordings.", "it says so");
+  same(await page.evaluate(() => globalThis.copied), link, "the link has the state");
+  await page.evaluate(() => { navigator.clipboard.writeText = async () => { throw new Error("not allowed"); }; document.execCommand = () => false; });
+  await page.click("#copy-link");
+  await page.waitForFunction(() => document.getElementById("said").textContent.startsWith("Press Ctrl+C"));
+  same(await page.evaluate(() => { const field = document.getElementById("link"); return [field.value, document.activeElement === field, field.selectionEnd]; }), [link, true, link.length], "without the clipboard, the link is selected");
+  await clear();
+  same([await text("#said"), (await state()).filters.length], ["", 0], "the message goes with the next step");
+}
+
+/** Output of go; null if it is missing. */
+function goTool(args) {
+  try { return execFileSync("go", args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }); } catch (error) { if (error.code === "ENOENT") return null; throw error; }
 }
