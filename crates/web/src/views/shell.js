@@ -36,6 +36,8 @@ export class Shell {
     this.ranks = new Int32Array(model.named.modules.length);
     /** @type {string[]} Ids of the views. */
     this.views = [];
+    /** Returns the name of the recording, for exported files; empty if the page's file has it. */
+    this.recordingName = async () => "";
   }
 
   /** Computes the data for the state. */

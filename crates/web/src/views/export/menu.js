@@ -23,6 +23,7 @@ export function startExport(app, open) {
   byId("copy-link").addEventListener("click", () => { void copyLink(); });
   app.listeners.push(() => tell(""));
   input("link").addEventListener("blur", () => { input("link").hidden = true; });
+  input("link").addEventListener("keydown", (event) => { if (event.key === "Escape") byId("copy-link").focus(); });
 }
 
 /** @param {Shell} app @param {ViewPart | null} view @returns {import("../elements/menu.js").Entry[]} */
@@ -30,7 +31,7 @@ function entries(app, view) {
   const graphs = view?.graphs?.();
   const run = (/** @type {() => Blob | Promise<Blob>} */ make, /** @type {string} */ ending) => () => {
     tell("");
-    Promise.resolve().then(make).then((blob) => save(blob, fileName() + ending)).catch((error) => tell(`The export failed. ${error.message}`));
+    Promise.resolve().then(make).then(async (blob) => save(blob, fileName(await app.recordingName()) + ending)).catch((error) => tell(`The export failed. ${error.message}`));
   };
   const picture = () => pictureOf(app, graphs || [], notesOf(app));
   /** @type {import("../elements/menu.js").Entry[]} */
@@ -58,10 +59,10 @@ function notesOf(app) {
 /** @param {Uint8Array<ArrayBuffer>} bytes @returns {Promise<Blob>} */
 const compressed = (bytes) => new Response(new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"))).blob();
 
-/** File name without ending: that of the page's file, else from the title.
- * @returns {string} */
-function fileName() {
-  const of = location.protocol === "file:" ? decodeURIComponent(location.pathname.split("/").at(-1) || "").replace(/\.html?$/, "") : "";
+/** File name without ending: from the name of the recording, the page's file, or the title.
+ * @param {string} name */
+function fileName(name) {
+  const of = name ? name : location.protocol === "file:" ? decodeURIComponent(location.pathname.split("/").at(-1) || "").replace(/\.html?$/, "") : "";
   return (of || document.title).replace(/[^\p{L}\p{N}._+-]+/gu, "_").replace(/^[._]+|_+$/g, "").slice(0, 80) || "profile";
 }
 

@@ -17,7 +17,8 @@ export class Gestures {
   /** @param {Graph} graph */
   constructor(graph) {
     this.graph = graph;
-    /** Start of the last press; `isDrag` is true after a larger movement. */
+    /** Start of the last press; `isDrag` is true after a larger movement. Clicks are where the press was, since their own
+     * positions are rounded. */
     this.press = { x: 0, y: 0, isTouch: false, isDrag: false };
     /** @type {number | null} Frame of the last tap. */
     this.tapped = null;
@@ -35,7 +36,7 @@ export class Gestures {
     });
     canvas.addEventListener("click", (event) => this.click(event));
     canvas.addEventListener("dblclick", (event) => {
-      const box = this.graph.under(event);
+      const box = this.pressed();
       if (!box || this.press.isTouch || this.isDrag(event)) return;
       hideTip();
       this.graph.go(box.node);
@@ -63,6 +64,9 @@ export class Gestures {
     if (box) showTip(this.graph.describe(box.node), event.clientX, event.clientY); else hideTip();
   }
 
+  /** Frame of the last press. */
+  pressed() { return this.graph.under({ clientX: this.press.x, clientY: this.press.y }); }
+
   /** Returns true if the mouse moved during the press.
    * @param {MouseEvent} event */
   isDrag({ clientX, clientY }) {
@@ -73,7 +77,7 @@ export class Gestures {
   /** @param {MouseEvent} event */
   click(event) {
     if (this.isDrag(event)) return;
-    const { graph, press, tapped } = this, box = graph.under(event);
+    const { graph, press, tapped } = this, box = this.pressed();
     this.tapped = null;
     hideTip();
     if (!box) return;

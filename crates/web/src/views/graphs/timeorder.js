@@ -32,6 +32,8 @@ export function orderView(app) {
   /** @type {ReturnType<typeof samplesByThread> | null} */
   let byThread = null;
   let from = 0, to = 1, depth = 0, at = 0, start = -1, now = -1, isDrag = false, isTouch = false, moves = -1;
+  // Clicks are where the press was, since their own positions are rounded.
+  let press = { clientX: 0, clientY: 0 };
   /** @type {TimeBox | null} Selected frame. */
   let marked = null;
   const chosen = () => app.state.thread >= 0 && app.state.thread < app.tables.head.threads.length ? app.state.thread : threads[0]?.id ?? -1;
@@ -104,6 +106,7 @@ export function orderView(app) {
     else showTip([`${app.seconds(timeAt(event.clientX - area.left)).toFixed(6)} s`], event.clientX, event.clientY);
   });
   canvas.addEventListener("pointerdown", (event) => {
+    press = { clientX: event.clientX, clientY: event.clientY };
     isTouch = event.pointerType === "touch";
     isDrag = false;
     if (event.button !== 0 || isTouch) return;
@@ -117,17 +120,17 @@ export function orderView(app) {
     isDrag = Math.abs(now - first) > 4;
     if (isDrag) look(timeAt(Math.min(first, now)), timeAt(Math.max(first, now)));
   });
-  canvas.addEventListener("click", (event) => {
-    const one = isDrag ? null : under(event);
+  canvas.addEventListener("click", () => {
+    const one = isDrag ? null : under(press);
     if (!one) return;
     // On touch screens, a second tap on the selected frame selects its time.
     if (isTouch && one === marked) { look(one.from, one.to); return; }
-    depth = rowAt(event.clientY);
+    depth = rowAt(press.clientY);
     at = rows[depth].indexOf(one);
     mark();
   });
-  canvas.addEventListener("dblclick", (event) => {
-    const one = isDrag || isTouch ? null : under(event);
+  canvas.addEventListener("dblclick", () => {
+    const one = isDrag || isTouch ? null : under(press);
     if (one) look(one.from, one.to);
   });
   canvas.addEventListener("pointerleave", hideTip);
