@@ -4,6 +4,8 @@ import { test } from "node:test";
 import { readDiff, DiffModel, sideCosts } from "../src/data/compare/diff.js";
 import { NONE } from "../src/data/columns.js";
 import { sandwich } from "../src/data/tree/around.js";
+import { pprofBytes } from "../src/data/export/pprof.js";
+import { foldedText, stacksOfDiff } from "../src/data/export/stacks.js";
 
 const NAMES = ["main", "old", "new", "same", "[gap]"];
 /** Stacks of a thread, each with its samples in both recordings. */
@@ -100,4 +102,14 @@ test("what is not compared is never a change, and stays in the stacks", () => {
   assert.ok(!sure.includes("old") && !sure.includes("new"), sure.join());
   assert.deepEqual([1, 2, 3, NAMES.length].map((f) => made.notCompared(f)), [1, 2, 0, 0]);
   assert.equal(model(STACKS, { paired: 0 }).notCompared(NAMES.length), 1);
+});
+
+const WAYS = ["[truncated];[gap];same", "main;new", "main;old", "main;same"].map((way) => `worker-N;${way}`);
+test("exported stacks have both sides, on the scale of the candidate", () => {
+  const text = foldedText({ ...stacksOfDiff(model(STACKS)), notes: [] });
+  assert.equal(text, [" 7 9", " 0 200", " 300 0", " 500 505"].map((end, at) => WAYS[at] + end + "\n").join(""));
+  const scaled = foldedText({ ...stacksOfDiff(model(STACKS, { factors: [2, 0.5] })), notes: [] });
+  assert.equal(scaled, [" 28 9", " 0 200", " 1200 0", " 2000 505"].map((end, at) => WAYS[at] + end + "\n").join(""));
+  const bytes = pprofBytes({ ...stacksOfDiff(model(STACKS)), notes: ["before: 0.data"] });
+  assert.ok(new TextDecoder().decode(bytes).includes("pprof::base"), "samples of the baseline are marked");
 });

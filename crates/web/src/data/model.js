@@ -175,7 +175,8 @@ export class Model extends Labels {
   picture(zoom, least) {
     const blocks = this.blocks();
     if (blocks.isPlain) return super.picture(zoom);
-    return this.once("picture", `${this.costsKey} ${zoom} ${least}`, () => {
+    // A zoomed graph also needs the picture of everything, for the matches of a search.
+    return this.once(zoom.length ? "picture" : "whole picture", `${this.costsKey} ${zoom} ${least}`, () => {
       const { tree, drawn: [{ own, total }] } = drawn(blocks, 1, zoom, least), { all, allN, allSquares } = /** @type {Costs} */ (this.costs), children = later(tree);
       return { tree, get children() { return children(); }, ...columns(own, total), all, allN, allSquares, title: "all" };
     });

@@ -48,6 +48,7 @@ class Page {
     this.view = view;
     this.live = live;
     this.app = new LiveApp(live, view.processes);
+    this.app.recordingName = async () => this.view.name;
     this.bar = new Bar(this.app, { freeze: (on) => this.freeze(on) });
     this.isFrozen = this.isDue = this.isHeld = this.isPlanned = false;
     /** Number of samples in the shown tables, including discarded ones. */

@@ -54,6 +54,7 @@ async function start() {
     const id = location.pathname.split("/")[2] || "";
     const read = readTables(readParts(await tables(id, (text) => (title.textContent = "Analysing: " + text))));
     const app = new App(read, codeOfService(id, read.head), textOfService(id));
+    app.recordingName = async () => (await (await request("/api/v1/recordings/" + id)).json()).name;
     show(app);
     startPage(app);
   }

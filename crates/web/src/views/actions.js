@@ -17,7 +17,7 @@ export function functionEntries(app, f, zoom) {
   const entries = [{ title: app.label(f), hint: model.name(f) }];
   if (zoom) entries.push({ text: "Zoom", key: "Enter", run: zoom });
   const copy = { text: "Copy its name", key: "y", run: () => { void navigator.clipboard?.writeText(model.name(f)); } };
-  if (model.isOutside(f)) return [...entries, copy];
+  if (model.isOutside(f)) return [...entries, ...generalEntries(app), copy];
   if (f < model.functions) {
     entries.push({ text: "Callers and callees", key: "c", run: () => app.change({ view: "sandwich", func: f }) });
     if (app.views.includes("source")) entries.push({ text: "Source and instructions", key: "a", run: () => app.change({ view: "source", func: f }) });
@@ -29,9 +29,7 @@ export function functionEntries(app, f, zoom) {
     { text: "Hide this function", key: "h", run: filter("hide", f) },
     { text: "Charge it and its callees to its callers", key: "u", run: filter("charge", f) },
     { text: "Fold its callees into it", key: "i", run: filter("fold", f) },
-    { text: "Collapse its recursion", key: "r", run: filter("recursion", f) },
-    { text: "Collapse all recursion", key: "R", run: () => app.addFilter({ kind: "recursion" }) },
-    { text: "Charge parts (.cold, .part) to their functions", key: "p", run: () => app.addFilter({ kind: "parts" }) });
+    { text: "Collapse its recursion", key: "r", run: filter("recursion", f) });
   const module = model.moduleOf()[f];
   if (module >= 0) {
     const name = baseName(app.model.named.modules[module].path);
@@ -40,10 +38,20 @@ export function functionEntries(app, f, zoom) {
       { text: "Hide this module", key: "D", run: filter("hideModule", module) },
       { text: "Merge this module", key: "g", run: filter("merge", module) });
   }
-  entries.push({ text: "Merge all modules", key: "G", run: () => app.addFilter({ kind: "merge" }) });
+  return [...entries, ...generalEntries(app), copy];
+}
+
+/** Menu entries that need no function.
+ * @param {Shell} app @returns {Entry[]} */
+function generalEntries(app) {
   const kernel = kernelModule(app);
-  if (kernel >= 0) entries.push({ text: "Only the kernel", key: "k", run: filter("module", kernel) });
-  return [...entries, copy];
+  return [
+    { title: "All functions" },
+    { text: "Collapse all recursion", key: "R", run: () => app.addFilter({ kind: "recursion" }) },
+    { text: "Charge parts (.cold, .part) to their functions", key: "p", run: () => app.addFilter({ kind: "parts" }) },
+    { text: "Merge all modules", key: "G", run: () => app.addFilter({ kind: "merge" }) },
+    ...(kernel >= 0 ? [{ text: "Only the kernel", key: "k", run: () => app.addFilter({ kind: "module", at: kernel }) }] : []),
+  ];
 }
 
 /** Index of the sampled kernel module; negative if there is none.
@@ -55,15 +63,36 @@ const kernelModule = (app) => app.model.named.modules.findIndex((module) => modu
 export function functionMenu(app, f, x, y, zoom) { openMenu(functionEntries(app, f, zoom || null), x, y); }
 
 /** Runs the menu entry with a key.
- * @param {Shell} app @param {number} f @param {string} key */
+ * @param {Shell} app @param {number} f negative for none @param {string} key */
 export function functionKey(app, f, key) {
-  for (const entry of functionEntries(app, f, null)) {
+  for (const entry of f < 0 ? generalEntries(app) : functionEntries(app, f, null)) {
     if ("key" in entry && entry.key === key) {
       entry.run();
       return true;
     }
   }
   return false;
+}
+
+/** Runs a key on the selected row of a table of functions; returns false if it has no action.
+ * @template T @param {Shell} app @param {import("./elements/rows.js").Rows<T>} rows @param {(data: T) => number} func
+ * @param {KeyboardEvent} event */
+export function rowKey(app, rows, func, event) {
+  const row = rows.rows[rows.at];
+  if (event.ctrlKey || event.metaKey || event.altKey) return false;
+  if (event.key !== "m") return functionKey(app, row ? func(row.data) : -1, event.key);
+  rows.openMenu();
+  return true;
+}
+
+/** Makes a table of functions run the keys of its selected row.
+ * @template T @param {import("./elements/rows.js").Rows<T>} rows @param {(event: KeyboardEvent) => boolean} key */
+export function listenToKeys(rows, key) {
+  rows.element.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.target !== rows.element || !key(event)) return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
 }
 
 /** Opens the menu of a thread, or of threads with equal names.

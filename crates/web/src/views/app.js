@@ -1,6 +1,7 @@
 // @ts-check
 // Page of a profile: its state, the engine, and descriptions of the shown data.
 import { NONE } from "../data/columns.js";
+import { stacksOf } from "../data/export/stacks.js";
 import { Model } from "../data/model.js";
 import { amount, duration, percent, spread } from "../data/numbers.js";
 import { Shell } from "./shell.js";
@@ -91,6 +92,12 @@ export class App extends Shell {
   count() {
     const { weight, truncated, group } = this.state;
     this.model.look({ event: this.event, weight: this.model.weighs ? weight : "samples", truncated, group, filters: this.filters });
+  }
+
+  /** @returns {import("../data/export/stacks.js").Stacks} */
+  stacks() {
+    const { title, events } = this.tables.head;
+    return { ...stacksOf(this.model), notes: [title, `event: ${events[this.event].name}`, ...this.filters.map((filter) => `filter: ${this.filterName(filter)}`)] };
   }
 
   /** @param {number} cost */

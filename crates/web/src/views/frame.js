@@ -1,10 +1,12 @@
 // @ts-check
 // Frame of a page: tabs, search, keys, theme, and the open view.
 import { isInvalid } from "../data/names.js";
-import { percent } from "../data/numbers.js";
+import { amount, percent } from "../data/numbers.js";
 import { byId, input, make } from "./elements/element.js";
 import { closeMenu, startMenu } from "./elements/menu.js";
+import { startPointer } from "./elements/pointer.js";
 import { hideTip } from "./elements/tip.js";
+import { startExport } from "./export/menu.js";
 
 /** @typedef {import("./shell.js").Shell} Shell */
 /** @typedef {import("./shell.js").ViewPart} ViewPart */
@@ -19,6 +21,7 @@ export function startFrame(app, title, views, { isShown = () => true, refreshed,
   app.views = views.map((view) => view.id);
   const tabs = startTabs(app, views, isShown);
   startMenu();
+  startPointer();
   /** @type {ViewPart | null} */
   let open = null;
   const refresh = () => {
@@ -26,14 +29,15 @@ export function startFrame(app, title, views, { isShown = () => true, refreshed,
     const view = views.find((view) => view.id === app.state.view && isShown(view)) || views[0];
     tabs(view);
     for (const one of views) one.panel.hidden = one !== view;
-    showSearch(app);
     refreshed();
     open = view;
     view.draw();
+    showSearch(app, view.outside?.() ?? 0);
   };
   app.listeners.push(refresh);
   startSearch(app, () => open);
-  startKeys(app, views);
+  startKeys(app, views, () => open);
+  startExport(app, () => open);
   startTheme(app, refresh);
   byId("keys-list").append(make("dl", {}, ...keys.flatMap(([key, what]) => [make("dt", {}, make("kbd", { text: key })), make("dd", { text: what })])));
   byId("help").addEventListener("click", () => /** @type {HTMLDialogElement} */ (byId("keys")).showModal());
@@ -52,6 +56,11 @@ function startTabs(app, views, isShown) {
     view.panel.setAttribute("role", "tabpanel");
     view.panel.setAttribute("aria-labelledby", tab.id);
     tab.addEventListener("keydown", (event) => {
+      if (event.key === "ArrowDown" || (event.key === "Enter" && !view.isHovered?.())) {
+        event.preventDefault();
+        mainOf(view).focus();
+        return;
+      }
       const shown = buttons.filter((one) => !one.hidden), at = shown.indexOf(tab);
       const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
       const next = step ? shown[(at + step + shown.length) % shown.length] : event.key === "Home" ? shown[0] : event.key === "End" ? shown[shown.length - 1] : null;
@@ -73,12 +82,17 @@ function startTabs(app, views, isShown) {
   });
 }
 
-/** @param {Shell} app */
-function showSearch(app) {
+/** Part of a view that has the focus first: its graph or table.
+ * @param {ViewPart} view @returns {HTMLElement} */
+const mainOf = (view) => view.panel.querySelector("canvas[tabindex], .rows[tabindex]") || view.panel;
+
+/** @param {Shell} app @param {number} outside number of matches outside of the zoomed part */
+function showSearch(app, outside) {
   if (document.activeElement !== byId("search")) input("search").value = app.state.search;
   const isWrong = isInvalid(app.state.search);
   input("search").setAttribute("aria-invalid", String(isWrong));
-  byId("matched").textContent = isWrong ? "not a valid pattern" : app.found ? `${percent(app.found.found, app.all)} of the stacks match` : "";
+  const more = outside ? `; ${amount(outside)} more match${outside > 1 ? "es" : ""} outside the zoomed part` : "";
+  byId("matched").textContent = isWrong ? "not a valid pattern" : app.found ? `${percent(app.found.found, app.all)} of the stacks match${more}` : "";
   for (const id of ["next", "previous"]) /** @type {HTMLButtonElement} */ (byId(id)).disabled = !app.found;
 }
 
@@ -109,8 +123,13 @@ function startSearch(app, open) {
  * @param {KeyboardEvent} event */
 const isTyping = (event) => event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
 
-/** @param {Shell} app @param {ViewPart[]} views */
-function startKeys(app, views) {
+/** Returns true if a key has a meaning for the element with the focus: Enter and the space bar for controls.
+ * @param {KeyboardEvent} event */
+const isForControl = ({ key, target }) => (key === "Enter" || key === " ") && target instanceof Element
+  && target.closest("button:not([role=tab]), a, summary") !== null;
+
+/** @param {Shell} app @param {ViewPart[]} views @param {() => ViewPart | null} open */
+function startKeys(app, views, open) {
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.altKey) return;
     if (event.key === "f" && (event.ctrlKey || event.metaKey)) {
@@ -122,8 +141,13 @@ function startKeys(app, views) {
     if (event.key === "/") input("search").select();
     else if (event.key === "Backspace") app.undo();
     else if (event.key === "?") /** @type {HTMLDialogElement} */ (byId("keys")).showModal();
-    else if (event.key === "Escape") { hideTip(); closeMenu(); }
-    else if (/^[0-9]$/.test(event.key)) app.change({ view: (views[(Number(event.key) + 9) % 10] || views[0]).id });
+    else if (/^[0-9]$/.test(event.key)) {
+      const { id } = views[(Number(event.key) + 9) % 10] || views[0];
+      app.change({ view: id });
+      byId(`tab-${id}`).focus();
+    } else if (event.key === "Escape" && !byId("menu").hidden) closeMenu();
+    else if (!isForControl(event) && !/^Arrow|^Home$/.test(event.key) && open()?.key?.(event)) hideTip();
+    else if (event.key === "Escape") hideTip();
     else return;
     event.preventDefault();
   });

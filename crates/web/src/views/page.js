@@ -20,8 +20,8 @@ import { treeView } from "./tables/trees.js";
 
 const KEYS = [
   ["/", "search; a pattern is between slashes"], ["n, N", "the next, the previous match"], ["Backspace", "undo the last step"],
-  ["Escape", "close, or zoom out"], ["Arrow keys", "from frame to frame, row to row, cell to cell"], ["Enter", "zoom, open, choose"],
-  ["m", "menu of the selection; its entries show their keys"], ["c", "callers and callees"], ["a", "source and instructions"],
+  ["click, tap", "select a frame, row or cell; its description stays below"], ["double click, second tap", "zoom to a frame"], ["Escape", "close, or zoom out"], ["Arrow keys", "from frame to frame, row to row, cell to cell"], ["Enter", "zoom, open, choose; from a tab: into the view, as ↓"],
+  ["m, right click", "menu; its entries show their keys, which act on the frame under the mouse, else on the selection"], ["c", "callers and callees"], ["a", "source and instructions"],
   ["f, o, x", "focus on a function; only stacks with it; none of these"], ["h, u, i", "hide it; charge it to its callers; fold its callees"],
   ["r, R", "collapse its recursion; all recursion"], ["p", "charge parts (.cold, .part) to their functions"], ["d, D, k", "only its module; without that; only the kernel"], ["g, G", "merge its module; all modules"],
   ["t", "only the thread of a lane"], ["e", "in trees: open the hot path"], ["1 to 9, 0", "the views"], ["?", "this list"],

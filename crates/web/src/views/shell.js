@@ -10,9 +10,12 @@ import { addressOf, stateOf } from "../data/links.js";
 /** @typedef {import("../data/model.js").Filter} Filter */
 /** @typedef {import("../data/tree/labels.js").Labels} Labels */
 /** @typedef {import("../data/tree/around.js").CostPicture} CostPicture */
-/** View: its panel, and a function that draws it; `next` selects the next match of a search.
+/** View: its panel, and a function that draws it. `next` selects the next match of a search, `outside` counts matches
+ * outside of the zoomed part. `key` runs a key that was pressed elsewhere on the page, false if it has no action;
+ * `isHovered` is true if the mouse is over a frame. `graphs` are the columns of graphs for a picture.
  * @typedef {{ id: string, title: string, panel: HTMLElement, draw: () => void, resize?: () => void,
- *   next?: (step: number) => void }} ViewPart */
+ *   next?: (step: number) => void, outside?: () => number, key?: (event: KeyboardEvent) => boolean,
+ *   isHovered?: () => boolean, graphs?: () => import("./graphs/graph.js").Graph[][] }} ViewPart */
 
 /** Parts of the state that undo does not change. */
 const ELSEWHERE = /** @type {const} */ (["view", "func", "thread", "sort", "names", "group", "colour"]);
@@ -36,6 +39,8 @@ export class Shell {
     this.ranks = new Int32Array(model.named.modules.length);
     /** @type {string[]} Ids of the views. */
     this.views = [];
+    /** Returns the name of the recording, for exported files; empty if the page's file has it. */
+    this.recordingName = async () => "";
   }
 
   /** State of an address.
@@ -57,6 +62,10 @@ export class Shell {
 
   /** Computes the data for the state. */
   count() {}
+
+  /** Shown stacks, for export.
+   * @returns {import("../data/export/stacks.js").Stacks} */
+  stacks() { throw new Error("there are no stacks"); }
 
   /** Total cost of the shown data. */
   get all() { return /** @type {any} */ (this.model.costs).all; }

@@ -56,6 +56,13 @@ for (const id of ["flame", "icicle"]) {
   await page.mouse.move(area.x + area.width / 3, y);
   expect(/difference/.test(await text("#tip")), `what is under the mouse is told: ${await text("#tip")}`);
   await shot(`diff-${id}`);
+  await page.mouse.click(area.x + area.width / 3, y);
+  same((await state()).zoom, [], "a click does not zoom");
+  expect(/before .* samples/.test(await text(`#view-${id} .status`)), "it selects");
+  await page.mouse.dblclick(area.x + area.width / 3, y);
+  same((await state()).zoom.length, 1, "a double click zooms one level");
+  await key("Escape");
+  await page.mouse.move(5, 5);
   await page.mouse.click(area.x + area.width / 3, y, { button: "right" });
   await accessible("the menu");
   await page.locator("#menu button", { hasText: "Only stacks with it" }).click();
@@ -121,6 +128,8 @@ await clear();
 await page.focus("#view-flame canvas");
 await key("Home", "ArrowUp", "f");
 await page.selectOption("#names", "full");
+await page.focus("#view-flame canvas");
+await key("Home");
 const link = await page.evaluate(() => location.hash), before = [await chips(), await text("#view-flame .status")];
 await page.reload();
 await tools.ready(page);
@@ -136,6 +145,16 @@ for (const [at, id] of views.entries()) {
   same((await state()).view, id, "digits choose views");
 }
 await looks(views);
+step("export");
+await tab("flame");
+for (const [label, ending] of [["SVG", ".svg"], ["Folded stacks", ".folded"], ["pprof profile", ".pb.gz"]]) {
+  await page.click("#export");
+  const waiting = page.waitForEvent("download");
+  await page.locator("#menu button", { hasText: label }).click();
+  const download = await waiting, bytes = readFileSync(await download.path());
+  expect(download.suggestedFilename().endsWith(ending) && bytes.length > 60, `${label} is exported`);
+  if (label.startsWith("Folded")) expect(bytes.toString().trimEnd().split("\n").every((line) => / \d+ \d+$/.test(line)), "each stack has both costs");
+}
 await page.context().close();
 
 step("400 %");

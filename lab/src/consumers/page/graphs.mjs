@@ -44,8 +44,8 @@ export async function flameMouse({ page, expect, same, step, text, state, key, c
   await page.mouse.move(frame.x, frame.y);
   expect(/inclusive [\d.]+ %/.test(await text("#tip")) && /own /.test(await text("#tip")), `what is under the mouse is told: ${await text("#tip")}`);
   await shot("flame");
-  await page.mouse.click(frame.x, frame.y);
-  same((await state()).zoom.length, 1, "a click zooms");
+  await page.mouse.dblclick(frame.x, frame.y);
+  same((await state()).zoom.length, 1, "a double click zooms");
   await page.locator("#view-flame .crumbs button").first().click();
   same((await state()).zoom, [], "the way leads back");
   // Finds a frame of a function: stacks may be under other frames.

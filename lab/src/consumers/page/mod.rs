@@ -18,6 +18,7 @@ macro_rules! scripts {
 /// Scripts that open and use pages.
 const SCRIPTS: &[(&str, &str)] = scripts![
     "harness.mjs",
+    "gestures.mjs",
     "graphs.mjs",
     "links.mjs",
     "tables.mjs",

@@ -1,6 +1,7 @@
 // Opens the page of a recording and uses it: every view, gesture and key, in light and dark, at 400 % and by touch.
 // Usage: node report.mjs PAGE [SCREENSHOTS]. Prints the table of functions (own, inclusive, name; separated by tabs),
 // and its steps on standard error.
+import { files, flameGestures, outsideMatches, treeGestures } from "./gestures.mjs";
 import { flameKeys, flameMenu, flameMouse, icicle, overview } from "./graphs.mjs";
 import { hands, start } from "./harness.mjs";
 import { link, search } from "./links.mjs";
@@ -28,9 +29,13 @@ const name = await overview(ours);
 await flameKeys(ours);
 await flameMouse(ours);
 await flameMenu(ours);
+await flameGestures(ours);
 await search(ours, name);
+await outsideMatches(ours);
+await files(ours);
 await link(ours);
 await icicle(ours);
+await treeGestures(ours);
 await trees(ours);
 await functions(ours);
 await modules(ours);

@@ -71,6 +71,15 @@ expect((await list.evaluate(() => location.hash)) === before, "a reload restores
 const other = await opened(list.url());
 expect((await other.evaluate(() => profile.state.view)) === "flame", "so does the link in another window");
 
+// Exported files have the name of the recording.
+await list.click("#export");
+const saving = list.waitForEvent("download");
+await list.click("#menu button:has-text('Folded')");
+const saved = (await saving).suggestedFilename();
+expect(/inlines-gcc.*\.folded$/.test(saved), `the file has the recording's name: ${saved}`);
+await list.click("#copy-link");
+await list.waitForFunction(() => /^(Link copied\.|Press Ctrl\+C to copy the link\.)$/.test(document.getElementById("said").textContent));
+
 // A recording that is not analysed yet is analysed when opened.
 const fresh = await opened(base);
 await fresh.click("tbody a >> text=fork");

@@ -51,13 +51,24 @@ export async function heat({ page, expect, same, step, text, state, key, tab, ro
 }
 
 /** Checks stacks in time order. */
-export async function order({ page, same, step, key, tab, kinds, shot, clear }) {
+export async function order({ page, expect, same, step, text, key, tab, kinds, shot, clear }) {
   step("time order");
   await tab("order");
   const order = await page.locator("#view-order canvas").boundingBox();
   await page.focus("#view-order canvas");
   await key("ArrowRight", "ArrowDown", "ArrowUp", "ArrowLeft", "Enter");
   same(await kinds(), ["time"], "Enter looks at the time of a stack");
+  await clear();
+  const status = () => text("#view-order .status");
+  // The first frame of the outermost row.
+  let x = order.x + 2;
+  await page.mouse.move(x, order.y + 24);
+  while (!/drawn/.test(await text("#tip")) && x < order.x + order.width) await page.mouse.move(x += 3, order.y + 24);
+  await page.mouse.click(x, order.y + 24);
+  same(await kinds(), [], "a click does not select a time");
+  expect(/drawn/.test(await status()), `it selects a frame: ${await status()}`);
+  await page.mouse.dblclick(x, order.y + 24);
+  same(await kinds(), ["time"], "a double click selects its time");
   await clear();
   await page.mouse.move(order.x + 20, order.y + 60);
   await page.mouse.down();

@@ -11,6 +11,26 @@ import { NONE } from "../columns.js";
  * after the nodes), the leaf node (NONE if there is none), its cost and the squares. Locations are computed on demand.
  * @typedef {{ func: number, cost: number, squares: number, called: boolean, places: () => [number, number, number, number][] }} Caller */
 
+/** Minimum share of the parent's cost that a row of the hot path has. */
+export const HOT = 0.5;
+
+/** Longest hot path. Deeper rows of a recursion are of no use at first. */
+const LONGEST = 64;
+
+/** Paths of the rows to expand for the hot path from a row.
+ * @template {{ path: string, total: number, more: boolean, inside: () => T[] }} T
+ * @param {T | undefined} first @returns {string[]} */
+export function hotPath(first) {
+  const paths = [];
+  for (let row = first; row?.more && paths.length < LONGEST;) {
+    paths.push(row.path);
+    /** @type {T | undefined} */
+    const inner = row.inside()[0];
+    row = inner && inner.total >= HOT * row.total ? inner : undefined;
+  }
+  return paths;
+}
+
 /** Outermost frames, in descending order of cost.
  * @param {Model} model @returns {Callee[]} */
 export function topDown(model) {

@@ -9,7 +9,7 @@ import { ratio, scaled } from "../../data/numbers.js";
 import { functionMenu } from "../actions.js";
 import { REASONS, changeRows, inOrder, range, withShare } from "./changes.js";
 import { make } from "../elements/element.js";
-import { Graph } from "../graphs/graph.js";
+import { Graph, keysOf } from "../graphs/graph.js";
 
 /** @typedef {import("./diffapp.js").DiffApp} DiffApp */
 /** @typedef {import("../../data/tree/around.js").CostPicture} CostPicture */
@@ -58,6 +58,7 @@ export function bothSidesView(app) {
   };
   const graphs = sides.flatMap((side) => [side.callers, side.callees]);
   return { id: "sandwich", title: "Both sides", panel, draw, resize: () => { rows.draw(); for (const graph of graphs) graph.resize(); },
+    ...keysOf(graphs), graphs: () => sides.map(({ callers, callees }) => [callers, callees]),
     next: (step) => rows.pick((rows.at + step + rows.rows.length) % Math.max(1, rows.rows.length)) };
 }
 

@@ -7,7 +7,7 @@ import { functionMenu } from "../actions.js";
 import { changeColour, changeRows, describeChange, inOrder, isOneSided } from "./changes.js";
 import { NONE } from "../../data/columns.js";
 import { make } from "../elements/element.js";
-import { Graph } from "../graphs/graph.js";
+import { Graph, keysOf } from "../graphs/graph.js";
 
 /** @typedef {import("../app.js").App} App */
 /** @typedef {import("../app.js").ViewPart} ViewPart */
@@ -76,7 +76,7 @@ export function comparisonView(app) {
       `${marked ? `${marked} function${marked > 1 ? "s differ" : " differs"}` : "No function differs"} significantly. Red is more, blue less, grey is not significant, hatched is on one side only.`;
     rows.show(inOrder(app, found.rows, (f) => app.label(f)), true);
   };
-  return { id: "compare", title: "Compare", panel, draw, resize: () => { graph.resize(); rows.draw(); } };
+  return { id: "compare", title: "Compare", panel, draw, resize: () => { graph.resize(); rows.draw(); }, ...keysOf([graph]), graphs: () => [[graph]] };
 }
 
 /** Buttons that select the side that determines widths.

@@ -2,6 +2,7 @@
 // Page of a comparison: its state, the engine, and descriptions and colours of changes.
 import { NONE } from "../../data/columns.js";
 import { DiffModel } from "../../data/compare/diff.js";
+import { stacksOfDiff } from "../../data/export/stacks.js";
 import { changeColour, describeChange, isOneSided } from "./changes.js";
 import { Shell } from "../shell.js";
 
@@ -30,6 +31,13 @@ export class DiffApp extends Shell {
   get rows() { return /** @type {Row[]} */ (this.model.functionRows).filter((row) => row.key < this.model.firstGroup); }
 
   count() { this.model.look({ filters: this.state.filters, side: this.state.side }); }
+
+  /** @returns {import("../../data/export/stacks.js").Stacks} */
+  stacks() {
+    const { before, after, normalized } = this.tables.head, names = (/** @type {{ name: string }[]} */ runs) => runs.map((run) => run.name).join(" ");
+    const notes = [`before: ${names(before)}`, `after: ${names(after)}`, normalized, ...this.state.filters.map((filter) => `filter: ${this.filterName(filter)}`)];
+    return { ...stacksOfDiff(this.model), notes };
+  }
 
   /** @param {import("../../data/tree/around.js").CostPicture} picture @param {number} node @param {number} zoom @returns {string[]} */
   describe(picture, node, zoom) {

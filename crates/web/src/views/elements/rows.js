@@ -19,7 +19,8 @@ export class Rows {
   /** @param {{ label: string, columns: Column<T>[], tree?: boolean, sorted?: () => string, sort?: (by: string) => void,
    *   act?: (data: T) => void, menu?: (data: T, x: number, y: number) => void, open?: (row: Row<T>) => T[],
    *   toggled?: (row: Row<T>) => void, canOpen?: (data: T) => boolean, picked?: (data: T) => void,
-   *   swatch?: (data: T) => string }} options */
+   *   swatch?: (data: T) => string, expanded?: (data: T) => boolean }} options with `expanded`: whether a row that
+   *   appears is expanded */
   constructor(options) {
     this.options = options;
     /** @type {Row<T>[]} */
@@ -47,10 +48,10 @@ export class Rows {
     });
   }
 
-  /** Shows new rows; the owner expands rows again that were expanded before.
+  /** Shows new rows.
    * @param {T[]} data @param {boolean} [keepPlace] */
   show(data, keepPlace) {
-    this.rows = data.map((one) => this.row(one, 1));
+    this.rows = this.withInner(data, 1);
     if (!keepPlace) { this.at = 0; this.element.scrollTop = 0; }
     this.at = Math.max(0, Math.min(this.at, this.rows.length - 1));
     this.drawHead();
@@ -69,6 +70,21 @@ export class Rows {
   /** @param {T} data @param {number} level @returns {Row<T>} */
   row(data, level) {
     return { data, level, canOpen: this.options.canOpen ? this.options.canOpen(data) : false, isOpen: false };
+  }
+
+  /** Rows of data, each followed by the rows inside it if it is expanded.
+   * @param {T[]} data @param {number} level @returns {Row<T>[]} */
+  withInner(data, level) {
+    /** @type {Row<T>[]} */
+    const made = [];
+    for (const one of data) {
+      const row = this.row(one, level);
+      made.push(row);
+      if (!row.canOpen || !this.options.open || !this.options.expanded?.(one)) continue;
+      row.isOpen = true;
+      for (const inner of this.withInner(this.options.open(row), level + 1)) made.push(inner);
+    }
+    return made;
   }
 
   drawHead() {
@@ -177,7 +193,7 @@ export class Rows {
     if (!row?.canOpen || !this.options.open || wanted === row.isOpen) return;
     row.isOpen = !row.isOpen;
     if (row.isOpen) {
-      const inside = this.options.open(row).map((data) => this.row(data, row.level + 1));
+      const inside = this.withInner(this.options.open(row), row.level + 1);
       this.rows = [...this.rows.slice(0, index + 1), ...inside, ...this.rows.slice(index + 1)];
     } else {
       let end = index + 1;

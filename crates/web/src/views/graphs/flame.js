@@ -1,6 +1,5 @@
 // @ts-check
 // Flame graph and icicle, with the path to the zoomed frame and a legend of colours.
-import { NONE } from "../../data/columns.js";
 import { nodeAt } from "../../data/tree/around.js";
 import { kindColour, moduleColour } from "../../data/colour.js";
 import { baseName } from "../../data/names.js";
@@ -9,6 +8,7 @@ import { openMenu } from "../elements/menu.js";
 import { make } from "../elements/element.js";
 import { cutTexts } from "../elements/fit.js";
 import { Graph } from "./graph.js";
+import { matchesOutside, nextMatch } from "./matches.js";
 
 /** @typedef {import("../app.js").App} App */
 /** @typedef {import("../shell.js").Shell} Shell */
@@ -30,33 +30,19 @@ export function flameView(app, down, { legend: drawLegend, tools = [], hatched }
     zoomed: (node) => app.change({ zoom: wayTo(/** @type {CostPicture} */ (graph.picture), node) }),
   });
   const panel = make("section", { class: "panel column" }, make("div", { class: "bar" }, ...tools, crumbs, legend), graph.element, status);
-  let shown = "", match = -1;
+  let shown = "";
   const draw = () => {
     const picture = app.model.picture(app.state.zoom), node = nodeAt(picture, app.state.zoom), key = `${app.model.treeKey} ${app.state.zoom}`;
     drawCrumbs(app, crumbs, wayTo(picture, node));
     drawLegend(legend);
     graph.show(picture, node, key !== shown);
-    if (key !== shown) match = -1;
     shown = key;
     status.textContent = graph.describe(graph.at).join(" · ");
   };
-  const next = (/** @type {number} */ step) => {
-    if (!app.found) return;
-    const { tree, total } = /** @type {CostPicture} */ (graph.picture), { hits } = app.found, inside = new Set();
-    // Drawn matches, in descending order of cost.
-    for (const row of graph.rows) for (const box of row) if (box.node !== NONE && hits[tree.func[box.node]]) inside.add(box.node);
-    const all = [...inside].sort((a, b) => total[b] - total[a] || a - b);
-    if (!all.length) {
-      // All matches are too narrow to be drawn: zoom to the costliest one.
-      const way = app.model.widest(hits);
-      if (way.length) app.change({ zoom: way });
-      return;
-    }
-    match = (match + step + all.length) % all.length;
-    graph.canvas.focus();
-    graph.pick(all[match]);
+  return {
+    id: down ? "icicle" : "flame", title, panel, draw, resize: () => graph.resize(), next: (step) => nextMatch(app, graph, step),
+    outside: () => matchesOutside(app, graph.width).length, key: (event) => graph.key(event), isHovered: () => graph.isHovered(), graphs: () => [[graph]],
   };
-  return { id: down ? "icicle" : "flame", title, panel, draw, resize: () => graph.resize(), next };
 }
 
 /** Path of functions from the outermost frame of a picture to a node.

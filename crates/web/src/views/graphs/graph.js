@@ -1,28 +1,24 @@
 // @ts-check
 // Graph of frames on a canvas of the size of its window: only visible rows are drawn, and only frames of half a pixel
 // or more are laid out.
-import { GUESSED, INLINED, JOINED, NONE } from "../../data/columns.js";
+import { NONE } from "../../data/columns.js";
 import { INK } from "../../data/colour.js";
-import { fitted } from "../../data/cut.js";
 import { boxAt, layout } from "../../data/tree/layout.js";
 import { pathTo, range } from "../../data/tree/tree.js";
-import { functionKey, functionMenu } from "../actions.js";
 import { make, sized, styled } from "../elements/element.js";
-import { widthsOf } from "../elements/fit.js";
-import { hideTip, showTip } from "../elements/tip.js";
+import { hideTip } from "../elements/tip.js";
+import { Gestures } from "./gestures.js";
+import { FONT, ROW, lookOf, paint } from "./paint.js";
 
 /** @typedef {import("../shell.js").Shell} Shell */
 /** @typedef {import("../../data/tree/around.js").CostPicture} CostPicture */
 /** @typedef {import("../../data/tree/layout.js").Box} Box */
 
-const ROW = 19;
-const FONT = "12px system-ui, sans-serif";
-
 export class Graph {
   /** @param {Shell} app
    * @param {{ label: string, down: boolean, zoomed?: (node: number) => void, tell: (text: string) => void,
    *   describe?: (node: number) => string[], colour?: (node: number) => string,
-   *   hatched?: (node: number) => boolean, act?: (node: number) => void }} options */
+   *   hatched?: (node: number) => boolean }} options */
   constructor(app, options) {
     this.app = app;
     this.options = options;
@@ -30,31 +26,33 @@ export class Graph {
     /** @type {CostPicture | null} */
     this.picture = null;
     this.zoom = NONE;
+    /** Selected frame. */
     this.at = NONE;
     /** @type {Box[][]} */
     this.rows = [];
     /** Size used for the layout, in CSS pixels. */
     this.width = 0;
     this.seen = 0;
-    /** @type {number | null} Frame of the last touch. */
-    this.touched = null;
+    this.rowHeight = ROW;
     this.canvas = /** @type {HTMLCanvasElement} */ (make("canvas", { tabindex: 0, role: "application",
-      "aria-label": `${options.label}. Arrow keys move between frames, Enter zooms, Escape zooms out, m opens a menu.` }));
+      "aria-label": `${options.label}. Arrow keys or a click select a frame, Enter or a double click zooms, Escape zooms out, m opens a menu.` }));
     this.space = make("div", { class: "space" }, this.canvas);
     this.element = make("div", { class: "graph" }, this.space);
     this.element.addEventListener("scroll", () => { hideTip(); this.draw(); });
     new ResizeObserver(() => this.resize()).observe(this.element);
-    this.listen();
+    this.gestures = new Gestures(this);
+    for (const kind of ["focus", "blur"]) this.canvas.addEventListener(kind, () => this.draw());
   }
 
-  /** Shows a picture; retains the scroll position if the zoom is the same.
+  /** Shows a picture; retains the scroll position if the zoom is the same, and the selected frame.
    * @param {CostPicture} picture @param {number} zoom @param {boolean} [fresh] */
   show(picture, zoom, fresh) {
-    const at = this.again(picture, this.at), moved = fresh || !this.picture || zoom !== this.again(picture, this.zoom);
+    const moved = fresh || !this.picture || zoom !== this.again(picture, this.zoom), { at, picture: before } = this;
     this.picture = picture;
     this.zoom = zoom;
-    this.at = moved ? zoom : at;
     this.place();
+    const isKnown = before !== null && at !== NONE && at < before.tree.n, found = isKnown ? this.nearest(before.tree, at) : NONE;
+    this.at = found === NONE && (moved || isKnown) ? zoom : found;
     if (moved) this.element.scrollTop = this.down ? 0 : this.element.scrollHeight;
     this.draw();
   }
@@ -71,6 +69,22 @@ export class Graph {
       const next = inside.find((one) => tree.func[one] === old.func[step] && tree.flags[one] === old.flags[step]);
       if (next === undefined) return NONE;
       found = next;
+    }
+    return found;
+  }
+
+  /** Drawn frame with the path of functions of a node in an earlier tree, without the functions that a filter or a zoom
+   * has removed.
+   * @param {import("../../data/tree/tree.js").Tree} old @param {number} node */
+  nearest(old, node) {
+    const { tree, title } = /** @type {CostPicture} */ (this.picture);
+    let found = NONE, row = title ? 1 : 0;
+    for (const step of pathTo(old, node)) {
+      const inside = (this.rows[row] || []).filter((box) => box.node !== NONE && tree.parent[box.node] === found && tree.func[box.node] === old.func[step]);
+      const next = inside.find((box) => tree.flags[box.node] === old.flags[step]) || inside[0];
+      if (!next) continue;
+      found = next.node;
+      row++;
     }
     return found;
   }
@@ -102,56 +116,22 @@ export class Graph {
     const pen = sized(this.canvas, width, height), from = this.element.scrollTop;
     pen.font = FONT;
     pen.textBaseline = "middle";
-    const edge = styled("--edge"), mark = styled("--hit"), dark = this.app.theme;
+    const edge = styled("--edge"), mark = styled("--hit"), ink = INK[this.app.theme], hasFocus = document.activeElement === this.canvas;
     for (let row = 0; row < this.rows.length; row++) {
       const y = this.top(row) - from;
       if (y + ROW <= 0 || y >= height) continue;
-      for (const box of this.rows[row]) this.paint(pen, box, y, mark, INK[dark], edge);
+      for (const box of this.rows[row]) {
+        paint(pen, lookOf(this, box, mark), y, ink);
+        if (box.node !== this.at || !(hasFocus || this.at !== this.zoom)) continue;
+        pen.strokeStyle = edge;
+        pen.lineWidth = 2.5;
+        pen.strokeRect(box.x + 1, y + 1, Math.max(box.w - 3, 1), ROW - 3);
+      }
     }
   }
 
-  /** @param {CanvasRenderingContext2D} pen @param {Box} box @param {number} y @param {string} mark
-   * @param {string} ink @param {string} edge */
-  paint(pen, box, y, mark, ink, edge) {
-    const { app, picture } = this, { tree } = /** @type {CostPicture} */ (picture), { node } = box;
-    const w = Math.max(box.w - (box.w > 3 ? 1 : 0), 0.5), f = node === NONE ? -1 : tree.func[node];
-    const found = app.found, hit = found && f >= 0 && found.hits[f];
-    pen.globalAlpha = box.outer ? 0.6 : found && !hit ? 0.55 : 1;
-    pen.fillStyle = hit ? mark : this.options.colour ? this.options.colour(node) : app.colour(tree, node);
-    pen.fillRect(box.x, y, w, ROW - 1);
-    if (this.options.hatched?.(node) && w > 1.5) hatch(pen, box.x, y, w);
-    const flags = node === NONE ? 0 : tree.flags[node];
-    if (flags & INLINED && w > 6) {
-      pen.fillStyle = "rgba(255,255,255,.45)";
-      pen.fillRect(box.x, y, w, 2);
-    }
-    if (flags & (GUESSED | JOINED) && w > 4) {
-      pen.setLineDash(flags & JOINED ? [1.5, 2.5] : [4, 3]);
-      pen.strokeStyle = ink;
-      pen.lineWidth = 1;
-      pen.strokeRect(box.x + 0.5, y + 0.5, w - 1, ROW - 2);
-      pen.setLineDash([]);
-    }
-    pen.globalAlpha = 1;
-    if (w > 22) this.write(pen, f < 0 ? /** @type {CostPicture} */ (picture).title : app.label(f), box.x + 3, y, w - 5, flags, ink);
-    if (node === this.at && document.activeElement === this.canvas) {
-      pen.strokeStyle = edge;
-      pen.lineWidth = 2.5;
-      pen.strokeRect(box.x + 1, y + 1, Math.max(w - 2, 1), ROW - 3);
-    }
-  }
-
-  /** Draws a label, cut in the middle if it is too long.
-   * @param {CanvasRenderingContext2D} pen @param {string} text @param {number} x @param {number} y
-   * @param {number} width @param {number} flags @param {string} ink */
-  write(pen, text, x, y, width, flags, ink) {
-    const font = pen.font = flags & INLINED ? `italic ${FONT}` : FONT;
-    pen.fillStyle = ink;
-    pen.fillText(fitted(text, width, widthsOf(font)), x, y + ROW / 2);
-  }
-
-  /** Frame under the mouse.
-   * @param {MouseEvent} event @returns {Box | null} */
+  /** Frame at a position in the window.
+   * @param {{ clientX: number, clientY: number }} event @returns {Box | null} */
   under(event) {
     const area = this.canvas.getBoundingClientRect();
     const x = event.clientX - area.left, y = event.clientY - area.top + this.element.scrollTop;
@@ -165,46 +145,13 @@ export class Graph {
     return this.app.describe(/** @type {CostPicture} */ (this.picture), node, this.zoom);
   }
 
-  /** @param {number} node */
+  /** Zooms to a frame.
+   * @param {number} node */
   go(node) {
     this.at = node;
     this.options.tell(this.describe(node).join(" · "));
     if (this.options.zoomed) this.options.zoomed(node);
     else if (this.picture) this.show(this.picture, node);
-  }
-
-  listen() {
-    const canvas = this.canvas;
-    canvas.addEventListener("pointermove", (event) => {
-      const box = event.pointerType === "touch" ? null : this.under(event);
-      canvas.style.cursor = box ? "pointer" : "";
-      if (box) showTip(this.describe(box.node), event.clientX, event.clientY); else if (event.pointerType !== "touch") hideTip();
-    });
-    canvas.addEventListener("pointerleave", (event) => { if (event.pointerType !== "touch") hideTip(); });
-    canvas.addEventListener("pointerdown", (event) => { this.touch = event.pointerType === "touch"; });
-    canvas.addEventListener("click", (event) => {
-      const box = this.under(event);
-      if (!box) { this.touched = null; hideTip(); return; }
-      // On touch screens, the first touch shows the description and the second one zooms.
-      if (this.touch && this.touched !== box.node) {
-        this.touched = box.node;
-        showTip(this.describe(box.node), event.clientX, event.clientY);
-        return;
-      }
-      this.touched = null;
-      hideTip();
-      this.go(box.node);
-    });
-    canvas.addEventListener("dblclick", (event) => { const box = this.under(event); if (box) this.options.act?.(box.node); });
-    canvas.addEventListener("contextmenu", (event) => {
-      const box = this.under(event);
-      if (!box || box.node === NONE || !this.picture) return;
-      event.preventDefault();
-      functionMenu(this.app, this.picture.tree.func[box.node], event.clientX, event.clientY, () => this.go(box.node));
-    });
-    canvas.addEventListener("keydown", (event) => this.key(event));
-    canvas.addEventListener("focus", () => this.draw());
-    canvas.addEventListener("blur", () => this.draw());
   }
 
   /** Selects a frame and scrolls to it.
@@ -229,49 +176,17 @@ export class Graph {
     return found;
   }
 
-  /** @param {KeyboardEvent} event */
-  key(event) {
-    const picture = this.picture;
-    if (!picture || event.ctrlKey || event.metaKey || event.altKey) return;
-    const { tree, total } = picture, at = this.at, inwards = this.down ? "ArrowDown" : "ArrowUp";
-    const outer = at === NONE ? NONE : tree.parent[at];
-    if (event.key === inwards) {
-      const [next] = this.inside(at).sort((a, b) => total[b] - total[a]);
-      if (next !== undefined) this.pick(next);
-    } else if (event.key === (this.down ? "ArrowUp" : "ArrowDown")) {
-      if (outer !== NONE || picture.title) this.pick(outer);
-    } else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
-      const row = this.inside(outer), next = row[row.indexOf(at) + (event.key === "ArrowLeft" ? -1 : 1)];
-      if (next !== undefined) this.pick(next);
-    } else if (event.key === "Home") this.pick(NONE);
-    else if (event.key === "Enter") this.go(at);
-    else if (event.key === "Escape" && this.zoom !== NONE) this.go(tree.parent[this.zoom]);
-    else if (at === NONE) return;
-    else if (event.key === "m") {
-      const row = this.rows.findIndex((boxes) => boxes.some((box) => box.node === at));
-      const box = this.rows[row]?.find((one) => one.node === at), area = this.canvas.getBoundingClientRect();
-      if (box) functionMenu(this.app, tree.func[at], area.left + box.x + 10, area.top + this.top(row) - this.element.scrollTop + ROW, () => this.go(at));
-    } else if (!functionKey(this.app, tree.func[at], event.key)) return;
-    event.preventDefault();
-    event.stopPropagation();
-  }
+  /** Runs the action of a key; returns false if it has none.
+   * @param {KeyboardEvent} event */
+  key(event) { return this.gestures.key(event); }
+
+  /** Returns true if the mouse is over a frame. */
+  isHovered() { return this.gestures.hovered() !== null; }
 }
 
-/** Draws diagonal lines over a frame, since colours alone are not visible to all readers.
- * @param {CanvasRenderingContext2D} pen @param {number} x @param {number} y @param {number} w */
-function hatch(pen, x, y, w) {
-  const height = ROW - 1;
-  pen.save();
-  pen.beginPath();
-  pen.rect(x, y, w, height);
-  pen.clip();
-  pen.beginPath();
-  for (let at = x - height; at < x + w; at += 7) {
-    pen.moveTo(at, y + height);
-    pen.lineTo(at + height, y);
-  }
-  pen.strokeStyle = "rgba(255,255,255,.5)";
-  pen.lineWidth = 2;
-  pen.stroke();
-  pen.restore();
+/** Keys of a view with several graphs: those of the graph under the mouse, else those of the rest of the view.
+ * @param {Graph[]} graphs @param {(event: KeyboardEvent) => boolean} [rest] */
+export function keysOf(graphs, rest) {
+  const hovered = () => graphs.find((graph) => graph.isHovered());
+  return { isHovered: () => hovered() !== undefined, key: (/** @type {KeyboardEvent} */ event) => hovered()?.key(event) || rest?.(event) || false };
 }

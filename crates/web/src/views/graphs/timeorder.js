@@ -5,9 +5,10 @@ import { fitted } from "../../data/cut.js";
 import { boxAt } from "../../data/tree/layout.js";
 import { amount, axisStep } from "../../data/numbers.js";
 import { busyThreads, samplesByThread, timeOrder } from "../../data/samples/order.js";
-import { functionMenu } from "../actions.js";
+import { functionKey, functionMenu } from "../actions.js";
 import { make, sized, styled } from "../elements/element.js";
 import { widthsOf } from "../elements/fit.js";
+import { isUnderPointer, pointer } from "../elements/pointer.js";
 import { hideTip, showTip } from "../elements/tip.js";
 
 /** @typedef {import("../app.js").App} App */
@@ -26,14 +27,18 @@ export function orderView(app) {
     ...options()));
   const note = make("span", { class: "note" }), status = make("p", { class: "status", role: "status", "aria-live": "polite" });
   const canvas = /** @type {HTMLCanvasElement} */ (make("canvas", { tabindex: 0, role: "application",
-    "aria-label": "Stacks in time order. Arrow keys move between stacks and frames, Enter selects the time of a frame, m opens a menu." }));
+    "aria-label": "Stacks in time order. Arrow keys or a click select a frame, Enter or a double click selects its time, m opens a menu." }));
   const space = make("div", { class: "space" }, canvas), box = make("div", { class: "graph" }, space);
   const panel = make("section", { class: "panel column" }, make("div", { class: "bar" }, make("label", {}, "Thread ", list), note), box, status);
   /** @type {TimeBox[][]} */
   let rows = [];
   /** @type {ReturnType<typeof samplesByThread> | null} */
   let byThread = null;
-  let from = 0, to = 1, depth = 0, at = 0, start = -1, now = -1;
+  let from = 0, to = 1, depth = 0, at = 0, start = -1, now = -1, isDrag = false, isTouch = false, moves = -1;
+  // Clicks are where the press was, since their own positions are rounded.
+  let press = { clientX: 0, clientY: 0 };
+  /** @type {TimeBox | null} Selected frame. */
+  let marked = null;
   const chosen = () => app.state.thread >= 0 && app.state.thread < app.tables.head.threads.length ? app.state.thread : threads[0]?.id ?? -1;
   const paint = () => {
     const width = box.clientWidth, height = box.clientHeight;
@@ -53,7 +58,7 @@ export function orderView(app) {
         pen.fillRect(one.x, y, w, ROW - 1);
         pen.globalAlpha = 1;
         if (w > 26) label(pen, app.label(f), one.x + 3, y + ROW / 2, w - 5);
-        if (document.activeElement === canvas && index === depth && place === at) {
+        if (index === depth && place === at && (marked || document.activeElement === canvas)) {
           pen.strokeStyle = styled("--edge");
           pen.lineWidth = 2;
           pen.strokeRect(one.x + 1, y + 1, Math.max(1, w - 2), ROW - 3);
@@ -84,9 +89,13 @@ export function orderView(app) {
     return [app.model.name(tree.func[one.node]), `${app.seconds(one.from).toFixed(6)} s to ${app.seconds(one.to).toFixed(6)} s`,
       `${amount(one.samples)} sample${one.samples === 1 ? "" : "s"} drawn`, ...app.where(tree, one.node)];
   };
-  const under = (/** @type {MouseEvent} */ event) => {
-    const area = canvas.getBoundingClientRect(), y = event.clientY - area.top - AXIS + box.scrollTop;
-    return /** @type {TimeBox | null} */ (boxAt(/** @type {any} */ (rows[Math.floor(y / ROW)]), event.clientX - area.left));
+  const rowAt = (/** @type {number} */ y) => Math.floor((y - canvas.getBoundingClientRect().top - AXIS + box.scrollTop) / ROW);
+  const under = (/** @type {{ clientX: number, clientY: number }} */ event) =>
+    /** @type {TimeBox | null} */ (boxAt(/** @type {any} */ (rows[rowAt(event.clientY)]), event.clientX - canvas.getBoundingClientRect().left));
+  const mark = () => {
+    marked = rows[depth]?.[at] || null;
+    if (marked) status.textContent = describe(marked).join(" · ");
+    paint();
   };
   const look = (/** @type {number} */ a, /** @type {number} */ b) => app.addFilter({ kind: "time", from: Math.max(0, Math.floor(a)), to: Math.ceil(b) });
   const timeAt = (/** @type {number} */ x) => from + x / Math.max(1, box.clientWidth) * (to - from);
@@ -98,16 +107,31 @@ export function orderView(app) {
     else showTip([`${app.seconds(timeAt(event.clientX - area.left)).toFixed(6)} s`], event.clientX, event.clientY);
   });
   canvas.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0 || event.pointerType === "touch") return;
+    press = { clientX: event.clientX, clientY: event.clientY };
+    isTouch = event.pointerType === "touch";
+    isDrag = false;
+    if (event.button !== 0 || isTouch) return;
     canvas.setPointerCapture(event.pointerId);
     start = now = event.clientX - canvas.getBoundingClientRect().left;
   });
-  canvas.addEventListener("pointerup", (event) => {
+  canvas.addEventListener("pointerup", () => {
     const first = start;
     start = -1;
     if (first < 0) return;
-    if (Math.abs(now - first) > 4) { look(timeAt(Math.min(first, now)), timeAt(Math.max(first, now))); return; }
-    const one = under(event);
+    isDrag = Math.abs(now - first) > 4;
+    if (isDrag) look(timeAt(Math.min(first, now)), timeAt(Math.max(first, now)));
+  });
+  canvas.addEventListener("click", () => {
+    const one = isDrag ? null : under(press);
+    if (!one) return;
+    // On touch screens, a second tap on the selected frame selects its time.
+    if (isTouch && one === marked) { look(one.from, one.to); return; }
+    depth = rowAt(press.clientY);
+    at = rows[depth].indexOf(one);
+    mark();
+  });
+  canvas.addEventListener("dblclick", () => {
+    const one = isDrag || isTouch ? null : under(press);
     if (one) look(one.from, one.to);
   });
   canvas.addEventListener("pointerleave", hideTip);
@@ -117,24 +141,30 @@ export function orderView(app) {
     event.preventDefault();
     functionMenu(app, /** @type {any} */ (app.model.tree).func[one.node], event.clientX, event.clientY, () => look(one.from, one.to));
   });
-  canvas.addEventListener("keydown", (event) => {
-    const here = rows[depth]?.[at];
-    if (!here) return;
+  const key = (/** @type {KeyboardEvent} */ event) => {
+    const here = rows[depth]?.[at], { func } = /** @type {any} */ (app.model.tree);
+    if (!here || event.ctrlKey || event.metaKey || event.altKey) return false;
     const below = (/** @type {number} */ row) => rows[row]?.findIndex((one) => one.x + one.w > here.x) ?? -1;
-    if (event.key === "ArrowRight") at = Math.min(at + 1, rows[depth].length - 1);
-    else if (event.key === "ArrowLeft") at = Math.max(0, at - 1);
-    else if (event.key === "ArrowDown" && below(depth + 1) >= 0) at = below(++depth);
-    else if (event.key === "ArrowUp" && depth > 0) at = below(--depth);
-    else if (event.key === "Enter") look(here.from, here.to);
+    const hovered = pointer.moves !== moves && isUnderPointer(canvas) ? under({ clientX: pointer.x, clientY: pointer.y }) : null, one = hovered || here;
+    if (event.key === "Enter") look(one.from, one.to);
     else if (event.key === "m") {
-      const area = canvas.getBoundingClientRect();
-      functionMenu(app, /** @type {any} */ (app.model.tree).func[here.node], area.left + Math.max(0, here.x) + 8, area.top + AXIS + depth * ROW, () => look(here.from, here.to));
-    } else return;
+      const area = canvas.getBoundingClientRect(), row = hovered ? rowAt(pointer.y) : depth;
+      functionMenu(app, func[one.node], area.left + Math.max(0, one.x) + 8, area.top + AXIS + row * ROW - box.scrollTop, () => look(one.from, one.to));
+    } else {
+      if (event.key === "ArrowRight") at = Math.min(at + 1, rows[depth].length - 1);
+      else if (event.key === "ArrowLeft") at = Math.max(0, at - 1);
+      else if (event.key === "ArrowDown" && below(depth + 1) >= 0) at = below(++depth);
+      else if (event.key === "ArrowUp" && depth > 0) at = below(--depth);
+      else return functionKey(app, func[one.node], event.key);
+      moves = pointer.moves;
+      mark();
+    }
+    return true;
+  };
+  canvas.addEventListener("keydown", (event) => {
+    if (!key(event)) return;
     event.preventDefault();
     event.stopPropagation();
-    const next = rows[depth]?.[at];
-    if (next) status.textContent = describe(next).join(" · ");
-    paint();
   });
   canvas.addEventListener("focus", paint);
   canvas.addEventListener("blur", paint);
@@ -158,10 +188,14 @@ export function orderView(app) {
     to = Math.max(from + 1, Math.min(selected ? selected.to : app.tables.span, app.tables.span));
     const made = timeOrder(app.model, thread, from, to, box.clientWidth, byThread);
     rows = made.rows;
+    const place = rows[depth]?.findIndex((one) => one.node === marked?.node && one.from === marked.from) ?? -1;
+    if (place >= 0) at = place;
+    marked = place >= 0 ? rows[depth][place] : null;
     if (!rows[depth]?.[at]) depth = at = 0;
     note.textContent = made.shown < made.samples ? `Showing ${amount(made.shown)} of ${amount(made.samples)} samples at this zoom; drag to zoom in.` : `${amount(made.samples)} samples`;
     paint();
   };
   new ResizeObserver(fill).observe(box);
-  return { id: "order", title: "Time order", panel, draw: fill, resize: fill };
+  return { id: "order", title: "Time order", panel, draw: fill, resize: fill, key,
+    isHovered: () => isUnderPointer(canvas) && under({ clientX: pointer.x, clientY: pointer.y }) !== null };
 }

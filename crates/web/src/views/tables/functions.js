@@ -3,9 +3,9 @@
 import { sandwich } from "../../data/tree/around.js";
 import { NONE } from "../../data/columns.js";
 import { percent, spread } from "../../data/numbers.js";
-import { functionKey, functionMenu } from "../actions.js";
+import { functionMenu, listenToKeys, rowKey } from "../actions.js";
 import { make } from "../elements/element.js";
-import { Graph } from "../graphs/graph.js";
+import { Graph, keysOf } from "../graphs/graph.js";
 import { Rows } from "../elements/rows.js";
 import { where } from "./trees.js";
 
@@ -40,13 +40,7 @@ function functionRows(app, isWide, act) {
     sorted: () => app.state.sort, sort: (by) => app.change({ sort: by }, true),
     swatch: (f) => app.swatch(f), menu: (f, x, y) => functionMenu(app, f, x, y),
   });
-  rows.element.addEventListener("keydown", (event) => {
-    const row = rows.rows[rows.at];
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || !row || event.target !== rows.element) return;
-    if (!functionKey(app, row.data, event.key)) return;
-    event.preventDefault();
-    event.stopPropagation();
-  });
+  listenToKeys(rows, (event) => rowKey(app, rows, (f) => f, event));
   return rows;
 }
 
@@ -65,6 +59,7 @@ export function functionsView(app) {
   const rows = functionRows(app, true, (f) => app.change({ view: "sandwich", func: f }));
   const panel = make("section", { class: "panel column" }, rows.element);
   return { id: "functions", title: "Functions", panel, draw: () => rows.show(sortedFunctions(app), true), resize: () => rows.draw(),
+    key: (event) => rowKey(app, rows, (f) => f, event),
     next: (step) => rows.pick((rows.at + step + rows.rows.length) % Math.max(1, rows.rows.length)) };
 }
 
@@ -89,6 +84,7 @@ export function sandwichView(app) {
     head.textContent = `${app.label(f)} — own ${app.share(costs.own[f], costs.ownSquares[f])}: ${app.costText(costs.own[f])}; inclusive ${app.share(costs.total[f], costs.squares[f])}: ${app.costText(costs.total[f])}`;
     app.showWhole(whole, f);
     const key = `${f} ${app.model.treeKey}`, isFresh = key !== shown;
+    if (isFresh) tell("");
     shown = key;
     // Shares refer to the total, not to the function.
     for (const [graph, picture] of /** @type {[Graph, any][]} */ ([[callers, above], [callees, below]])) {
@@ -97,5 +93,6 @@ export function sandwichView(app) {
     }
   };
   return { id: "sandwich", title: "Sandwich", panel, draw, resize: () => { rows.draw(); callers.resize(); callees.resize(); },
+    ...keysOf([callers, callees], (event) => rowKey(app, rows, (f) => f, event)), graphs: () => [[callers, callees]],
     next: (step) => { rows.pick((rows.at + step + rows.rows.length) % Math.max(1, rows.rows.length)); } };
 }

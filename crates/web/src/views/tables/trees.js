@@ -2,8 +2,8 @@
 // Call trees as tables: top-down from the outermost functions, bottom-up from leaf functions.
 import { baseName } from "../../data/names.js";
 import { percent, spread } from "../../data/numbers.js";
-import { bottomUp, callersOf, topDown } from "../../data/tree/treerows.js";
-import { functionKey, functionMenu } from "../actions.js";
+import { HOT, bottomUp, callersOf, hotPath, topDown } from "../../data/tree/treerows.js";
+import { functionMenu, listenToKeys, rowKey } from "../actions.js";
 import { make } from "../elements/element.js";
 import { Rows } from "../elements/rows.js";
 
@@ -12,14 +12,13 @@ import { Rows } from "../elements/rows.js";
 /** Row: a function, its costs, its path, and its children.
  * @typedef {{ func: number, total: number, own: number, squares: number, path: string, inside: () => Item[], more: boolean }} Item */
 
-/** Minimum share of the parent's cost for automatic expansion. */
-const HOT = 0.5;
-
 /** @param {App} app @param {"top" | "bottom"} which @returns {ViewPart} */
 export function treeView(app, which) {
   const isTop = which === "top";
-  /** @type {Set<string>} Paths of the rows that the reader expanded, independent of filters. */
-  const opened = new Set();
+  /** @type {Map<string, boolean>} Paths of the rows that the reader expanded (true) or collapsed, independent of filters. */
+  const chosen = new Map();
+  /** @type {Set<string>} Paths of the rows that are expanded at first. */
+  let hot = new Set();
   const share = (/** @type {(item: Item) => number} */ of) => (/** @type {Item} */ item) => of(item) ? `${app.cost(of(item))}  ${percent(of(item), app.costs.all)}` : "";
   /** @type {Rows<Item>} */
   const rows = new Rows({
@@ -35,33 +34,25 @@ export function treeView(app, which) {
     ],
     canOpen: (item) => item.more,
     open: (row) => row.data.inside(),
-    toggled: (row) => { if (row.isOpen) opened.add(row.data.path); else opened.delete(row.data.path); },
+    toggled: (row) => { chosen.set(row.data.path, row.isOpen); },
+    expanded: (item) => chosen.get(item.path) ?? hot.has(item.path),
     swatch: (item) => app.swatch(item.func),
     menu: (item, x, y) => functionMenu(app, item.func, x, y),
   });
-  rows.element.addEventListener("keydown", (event) => {
-    const row = rows.rows[rows.at];
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || !row || event.target !== rows.element) return;
-    if (event.key === "e") openHot(rows);
-    else if (!functionKey(app, row.data.func, event.key)) return;
-    event.preventDefault();
-    event.stopPropagation();
-  });
+  const key = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key !== "e" || event.ctrlKey || event.metaKey) return rowKey(app, rows, (item) => item.func, event);
+    openHot(rows);
+    return true;
+  };
+  listenToKeys(rows, key);
   const panel = make("section", { class: "panel column" },
-    make("p", { class: "note", text: `Enter or → opens a row, ← closes it, e opens the hot path, m the menu.` }), rows.element);
+    make("p", { class: "note", text: "The hot path is open. Enter or ↓ goes from the tab into the rows; there, → opens a row and ← closes it. e opens the hot path below a row, m the menu." }), rows.element);
   const draw = () => {
     const items = (isTop ? topItems(topDown(app.model), "") : bottomItems(app, bottomUp(app.model), ""))
       .filter((item) => isTop || !app.found || app.found.hits[item.func]);
     const at = rows.rows[rows.at]?.data.path;
+    hot = new Set(hotPath(items[0]));
     rows.show(items, true);
-    // Expands the rows that were expanded before, outermost first.
-    for (let index = 0; index < rows.rows.length; index++) {
-      if (opened.has(rows.rows[index].data.path) && rows.rows[index].canOpen) {
-        const row = rows.rows[index];
-        row.isOpen = true;
-        rows.rows.splice(index + 1, 0, ...row.data.inside().map((item) => rows.row(item, row.level + 1)));
-      }
-    }
     rows.at = Math.max(0, rows.rows.findIndex((row) => row.data.path === at));
     rows.draw();
   };
@@ -71,7 +62,7 @@ export function treeView(app, which) {
       if (app.found?.hits[rows.rows[index].data.func]) { rows.pick(index); return; }
     }
   };
-  return { id: which === "top" ? "topdown" : "bottomup", title: isTop ? "Top-down" : "Bottom-up", panel, draw, next, resize: () => rows.draw() };
+  return { id: which === "top" ? "topdown" : "bottomup", title: isTop ? "Top-down" : "Bottom-up", panel, draw, next, key, resize: () => rows.draw() };
 }
 
 /** Expands a row, then its first child if that has at least half of the row's cost, and so on.
@@ -96,7 +87,7 @@ export function where(app, f) { return baseName(app.model.file(f)) || baseName(a
 function topItems(callees, path) {
   return callees.map(({ inside, ...costs }) => {
     const way = `${path}.${costs.func}.${costs.flags}`;
-    return { ...costs, path: way, inside: () => topItems(inside(), way) };
+    return { ...costs, path: way, inside: once(() => topItems(inside(), way)) };
   });
 }
 
@@ -104,6 +95,14 @@ function topItems(callees, path) {
 function bottomItems(app, callers, path) {
   return callers.map((caller) => {
     const way = `${path}.${caller.func}`;
-    return { func: caller.func, total: caller.cost, own: 0, squares: caller.squares, path: way, more: caller.called, inside: () => bottomItems(app, callersOf(app.model, caller), way) };
+    return { func: caller.func, total: caller.cost, own: 0, squares: caller.squares, path: way, more: caller.called, inside: once(() => bottomItems(app, callersOf(app.model, caller), way)) };
   });
+}
+
+/** Computes children on first use.
+ * @param {() => Item[]} make */
+function once(make) {
+  /** @type {Item[] | null} */
+  let made = null;
+  return () => made ||= make();
 }
