@@ -6,28 +6,29 @@ import { GROUPS } from "./samples/group.js";
 /** @typedef {{ view: string, event: number, weight: "samples" | "period", truncated: "apart" | "together" | "hidden",
  *   group: import("./samples/group.js").GroupBy, filters: Filter[], search: string, zoom: number[], func: number, thread: number,
  *   base: [number, number] | null, side: "both" | "before" | "after", colour: "module" | "kind",
- *   names: "full" | "short", sort: string, last: number, own: "hidden" | "shown", marks: number[], from: number }} State
+ *   lanes: "thread" | "cpu", open: string[], tall: number, names: "full" | "short", sort: string, last: number, own: "hidden" | "shown", marks: number[], from: number }} State
  * For a live recording: `last` is the number of recent seconds that are shown (0 for all), `own` shows or hides samples
  * of the recorder and of the service.
+ * `lanes`, `open` and `tall` describe the timeline: kind of its lanes, names of the expanded ones, height (0 for automatic).
  * `marks` are times that the reader marked; all times are relative to `from`. */
 
 /** @type {State} */
 export const START = {
   view: "overview", event: -1, weight: "samples", truncated: "apart", group: "none", filters: [], search: "", zoom: [],
-  func: -1, thread: -1, base: null, side: "both", colour: "module", names: "full", sort: "own", last: 0, own: "hidden", marks: [], from: 0,
+  func: -1, thread: -1, base: null, side: "both", colour: "module", names: "full", lanes: "thread", open: [], tall: 0, sort: "own", last: 0, own: "hidden", marks: [], from: 0,
 };
 
 const WORDS = {
   weight: ["samples", "period"], truncated: ["apart", "together", "hidden"],
   group: GROUPS, side: ["both", "before", "after"], colour: ["module", "kind"],
-  names: ["full", "short"], own: ["hidden", "shown"],
+  names: ["full", "short"], own: ["hidden", "shown"], lanes: ["thread", "cpu"],
 };
 
 /** State as the fragment of an address; default values are omitted.
  * @param {State} state */
 export function toFragment(state) {
   const parts = new URLSearchParams();
-  for (const key of ["view", "weight", "truncated", "group", "search", "side", "colour", "names", "sort", "own"]) {
+  for (const key of ["view", "weight", "truncated", "group", "search", "side", "colour", "names", "lanes", "sort", "own"]) {
     const value = /** @type {any} */ (state)[key];
     if (value !== /** @type {any} */ (START)[key]) parts.set(key, value);
   }
@@ -36,10 +37,11 @@ export function toFragment(state) {
     if (value >= 0) parts.set(key, String(value));
   }
   for (const filter of state.filters) parts.append("filter", filterText(filter));
+  for (const name of state.open) parts.append("open", name);
   if (state.zoom.length) parts.set("zoom", state.zoom.join("."));
   if (state.base) parts.set("base", state.base.join("-"));
   if (state.marks.length) parts.set("marks", state.marks.join("."));
-  for (const key of /** @type {const} */ (["last", "from"])) if (state[key]) parts.set(key, String(state[key]));
+  for (const key of /** @type {const} */ (["last", "from", "tall"])) if (state[key]) parts.set(key, String(state[key]));
   return parts.toString();
 }
 
@@ -48,7 +50,7 @@ export function toFragment(state) {
 export function fromFragment(fragment) {
   const parts = new URLSearchParams(fragment.replace(/^#/, ""));
   /** @type {any} */
-  const state = { ...START, filters: [], zoom: [], marks: [] };
+  const state = { ...START, filters: [], zoom: [], marks: [], open: parts.getAll("open") };
   for (const key of ["view", "search", "sort"]) state[key] = parts.get(key) ?? state[key];
   for (const [key, words] of Object.entries(WORDS)) {
     const value = parts.get(key);
@@ -60,7 +62,7 @@ export function fromFragment(fragment) {
   const base = (parts.get("base") || "").split("-").map(whole);
   if (base.length === 2 && base.every((one) => one !== null)) state.base = base;
   state.marks = (parts.get("marks") || "").split(".").map(whole).filter((time) => time !== null);
-  for (const key of ["last", "from"]) state[key] = whole(parts.get(key)) ?? 0;
+  for (const key of ["last", "from", "tall"]) state[key] = whole(parts.get(key)) ?? 0;
   return state;
 }
 
@@ -72,6 +74,7 @@ export function filterText(filter) {
   switch (filter.kind) {
     case "time": return `time:${filter.from}-${filter.to}`;
     case "process": return `process:${filter.pid}`;
+    case "cpu": return `cpu:${filter.cpu}`;
     case "comm": return `comm:${filter.comm}`;
     case "cgroup": return `cgroup:${filter.cgroup}`;
     case "threads":
@@ -90,6 +93,7 @@ export function filterOf(text) {
       return from != null && to != null ? { kind, from, to } : null;
     }
     case "process": return /^-?\d{1,10}$/.test(rest) ? { kind, pid: Number(rest) } : null;
+    case "cpu": return number !== null ? { kind, cpu: number } : null;
     case "comm": return { kind, comm: rest };
     case "cgroup": return { kind, cgroup: rest };
     case "threads":

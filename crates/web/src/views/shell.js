@@ -57,12 +57,19 @@ export class Shell {
     this.refresh();
   }
 
+  /** Changes parts of the state that concern no view: nothing is drawn, and undo keeps them.
+   * @param {Partial<State>} patch */
+  keep(patch) {
+    this.state = { ...this.state, ...patch };
+    history.replaceState(null, "", "#" + toFragment(this.state));
+  }
+
   /** Reverts the last change. */
   undo() {
     const before = this.past.pop();
     if (before === undefined) return;
-    const { view, func, thread, sort } = this.state;
-    this.state = { ...fromFragment(before), view, func, thread, sort };
+    const { view, func, thread, sort, lanes, open, tall } = this.state;
+    this.state = { ...fromFragment(before), view, func, thread, sort, lanes, open, tall };
     history.replaceState(null, "", "#" + toFragment(this.state));
     this.refresh();
   }

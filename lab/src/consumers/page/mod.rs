@@ -22,6 +22,7 @@ const SCRIPTS: &[(&str, &str)] = scripts![
     "links.mjs",
     "tables.mjs",
     "times.mjs",
+    "timeline.mjs",
     "looks.mjs",
     "speed.mjs",
     "report.mjs",

@@ -5,7 +5,7 @@ use std::io;
 use profile::{EventId, Profile, Table};
 
 use super::schema::{
-    ADDRESSES, LEAVES, NODES, RowColumn, SAMPLES, SampleColumn, SampleNumber, Width,
+    ADDRESSES, LEAVES, NODES, RowColumn, SAMPLES, SampleColumn, SampleFacts, SampleNumber, Width,
 };
 use super::tree::PageTree;
 
@@ -25,7 +25,7 @@ pub(super) struct PageColumns {
     pub(super) unit: u64,
     /// By event: the period of all its samples; `None` if the periods of any event differ, or if it has none.
     pub(super) fixed: Table<EventId, Option<u64>>,
-    periods: bool,
+    facts: SampleFacts,
 }
 
 impl PageColumns {
@@ -39,9 +39,11 @@ impl PageColumns {
         shapes.extend(shapes_of(LEAVES, tree.leaves.len()));
         shapes.extend(shapes_of(ADDRESSES, tree.addresses.len()));
         let n = profile.samples.len();
-        let present = SAMPLES.iter().filter(|column| column.is_present(periods));
+        let cpus = profile.samples.iter().any(|sample| sample.cpu().is_some());
+        let facts = SampleFacts { periods, cpus };
+        let present = SAMPLES.iter().filter(|column| column.is_present(facts));
         shapes.extend(present.map(|column| (column.name, column.width_in(profile), n)));
-        Self { shapes, origin, unit, fixed, periods }
+        Self { shapes, origin, unit, fixed, facts }
     }
 
     /// Writes the columns in the order of the head, each padded to a multiple of 8 bytes.
@@ -54,7 +56,7 @@ impl PageColumns {
         write_rows(sink, NODES, tree.nodes.iter())?;
         write_rows(sink, LEAVES, tree.leaves.iter())?;
         write_rows(sink, ADDRESSES, tree.addresses.iter())?;
-        for column in SAMPLES.iter().filter(|column| column.is_present(self.periods)) {
+        for column in SAMPLES.iter().filter(|column| column.is_present(self.facts)) {
             self.write_samples(column, profile, tree, sink)?;
         }
         Ok(())
