@@ -4,8 +4,9 @@ import { NONE } from "../columns.js";
 
 /** @typedef {import("../columns.js").Tables} Tables */
 /** @typedef {import("../model.js").Model} Model */
-/** Classes of leaves: the class of each leaf, and the number of classes. Class 0 contains leaves without a frame.
- * @typedef {{ of: Uint8Array, classes: number }} LeafClasses */
+/** Classes of leaves: the class of each leaf, whether its stack is truncated, and the number of classes. Class 0 contains
+ * leaves without a frame.
+ * @typedef {{ of: Uint8Array, isCut: Uint8Array, classes: number }} LeafClasses */
 /** Counts by bar: all samples; those that pass the filters, and the truncated ones of these; and those that pass, by class.
  * @typedef {{ bars: number, whole: Uint32Array, shown: Uint32Array, cut: Uint32Array, by: Uint32Array, classes: number }} Bars */
 /** Choice of samples: the event, and the threads, processors and leaves that pass the filters.
@@ -29,7 +30,7 @@ export function barCount(width, samples) {
 /** Classes of leaves by the rank of their module, or by their kind of code.
  * @param {Model} model @param {"module" | "kind"} by @param {Int32Array} ranks of modules @returns {LeafClasses} */
 export function leafClasses(model, by, ranks) {
-  const { leafNode, lines, head } = model.tables, of = new Uint8Array(leafNode.length);
+  const { leafNode, leafEnd, lines, head } = model.tables, isCut = leafEnd.map((end) => head.rooted[end] ? 0 : 1), of = new Uint8Array(leafNode.length);
   for (let leaf = 0; leaf < of.length; leaf++) {
     const node = leafNode[leaf];
     if (node === NONE) continue;
@@ -37,27 +38,28 @@ export function leafClasses(model, by, ranks) {
     if (by === "kind") of[leaf] = 1 + Math.max(0, KINDS.indexOf(model.kind(lines.flags[node], f)));
     else of[leaf] = module < 0 ? 0 : 1 + Math.min(ranks[module], MODULES);
   }
-  return { of, classes: by === "kind" ? KINDS.length + 1 : MODULES + 2 };
+  return { of, isCut, classes: by === "kind" ? KINDS.length + 1 : MODULES + 2 };
 }
 
 /** Counts samples of an event.
  * @param {Tables} tables @param {Passing} passing @param {LeafClasses} classes @param {number} bars
  * @param {{ list: Uint32Array, ranges: [number, number][] } | null} part the samples to count; null for all @returns {Bars} */
-export function countBars(tables, passing, { of, classes }, bars, part) {
-  const { time, event: events, leaf, leafEnd, thread, cpu, head } = tables, { event, threads, cpus, leaves } = passing;
+export function countBars(tables, passing, { of, isCut, classes }, bars, part) {
+  const { time, event: events, leaf, thread, cpu, head } = tables, { event, threads, cpus, leaves } = passing;
   const whole = new Uint32Array(bars), shown = new Uint32Array(bars), cut = new Uint32Array(bars), by = new Uint32Array(bars * classes);
-  const scale = bars / (tables.span + 1), one = head.events.length < 2, { rooted } = head;
-  const add = (/** @type {number} */ i) => {
-    if (!one && events[i] !== event) return;
-    const bar = Math.floor(time[i] * scale), at = leaf[i];
-    whole[bar]++;
-    if (threads && !threads[thread[i]] || cpus && cpu && !cpus[cpu[i]] || leaves && !leaves[at]) return;
-    shown[bar]++;
-    by[bar * classes + of[at]]++;
-    if (!rooted[leafEnd[at]]) cut[bar]++;
-  };
-  if (part) for (const [from, to] of part.ranges) for (let k = from; k < to; k++) add(part.list[k]);
-  else for (let i = 0; i < tables.samples; i++) add(i);
+  const scale = bars / (tables.span + 1), one = head.events.length < 2, isAll = !threads && !(cpus && cpu) && !leaves, list = part?.list;
+  for (const [from, to] of part ? part.ranges : [[0, tables.samples]]) {
+    for (let k = from; k < to; k++) {
+      const i = list ? list[k] : k;
+      if (!one && events[i] !== event) continue;
+      const bar = time[i] * scale >>> 0, at = leaf[i];
+      whole[bar]++;
+      if (!isAll && (threads && !threads[thread[i]] || cpus && cpu && !cpus[cpu[i]] || leaves && !leaves[at])) continue;
+      shown[bar]++;
+      by[bar * classes + of[at]]++;
+      cut[bar] += isCut[at];
+    }
+  }
   return { bars, whole, shown, cut, by, classes };
 }
 

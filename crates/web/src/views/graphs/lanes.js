@@ -10,8 +10,10 @@ import { amount } from "../../data/numbers.js";
  * @typedef {{ key: string, kind: "threads" | "cpu" | "event", name: string, ids: number[], at: number, count: number,
  *   level: number, inside: Lane[] }} Lane */
 
-/** Keys of the lane of all samples, and of the list of other events. */
-export const ALL = "all", EVENTS = "events";
+/** Key of the lane of all samples. */
+export const ALL = "all";
+/** Key of the lanes of other events. */
+export const EVENTS = "events";
 /** Maximum number of lanes that are expanded together with the lane of all samples. */
 const FEW = 4;
 
