@@ -30,6 +30,6 @@ export function startToolbar() {
     more.setAttribute("aria-expanded", String(isOpen));
     header.dataset.more = isOpen ? "yes" : "no";
   });
-  new ResizeObserver(fit).observe(header);
+  new ResizeObserver(() => { fit(); revealTab(); }).observe(header);
   fit();
 }

@@ -1,4 +1,5 @@
 // The page's title, its timeline, the axis of time, and its layout in small windows.
+import { hands } from "./harness.mjs";
 
 /** Checks the title. */
 export async function titled({ page, expect, same, step, text }) {
@@ -128,7 +129,8 @@ export async function events({ page, expect, same, step, state, accessible }) {
 }
 
 /** Checks small windows. */
-export async function small({ shots, opened, expect, same, step }) {
+export async function small(tools) {
+  const { shots, opened, expect, same, step } = tools;
   for (const [width, height] of [[1280, 720], [390, 844]]) {
     step(`${width}x${height}`);
     const page = await opened({ viewport: { width, height } }, "#view=flame");
@@ -152,6 +154,7 @@ export async function small({ shots, opened, expect, same, step }) {
       await page.click("#more");
       expect(!(await page.isVisible("#names")), "and hides them");
     }
+    await hands(tools, page).accessible(`a window of ${width} pixels`);
     if (shots) await page.screenshot({ path: `${shots}/${width}.png` });
     await page.context().close();
   }

@@ -149,7 +149,34 @@ pub(crate) fn column(
 
 #[cfg(test)]
 mod tests {
+    use profile::{EndReason, LayoutId, SampleRow, ThreadId};
+
     use super::*;
+
+    #[test]
+    fn processors_have_a_column_if_they_are_recorded() {
+        for (cpus, expected) in [
+            ([None, None], None),
+            ([Some(3), None], Some((Width::U8, vec![4, 0]))),
+            ([Some(0), Some(299)], Some((Width::U16, vec![1, 300]))),
+        ] {
+            let rows = cpus.map(|cpu| {
+                let (thread, event) = (ThreadId::new(0), EventId::new(0));
+                SampleRow::new(thread, event, EndReason::Root, None, LayoutId::new(0)).with_cpu(cpu)
+            });
+            let profile = Profile { samples: rows.to_vec().into(), ..Profile::default() };
+            let columns = PageColumns::new(&profile, &PageTree::new(&profile, true));
+            let shape = columns.shapes.iter().find(|(name, ..)| *name == "cpu");
+            let number = SAMPLES.iter().find(|column| column.name == "cpu").map(|it| it.number);
+            let Some(SampleNumber::Row(number)) = number else { panic!("no column") };
+            let found = shape.map(|&(_, width, n)| (width, n, profile.samples.iter().map(number)));
+            let found = found.map(|(width, n, numbers)| {
+                assert_eq!(n, 2);
+                (width, numbers.collect())
+            });
+            assert_eq!(found, expected);
+        }
+    }
 
     #[test]
     fn columns_are_filled_up() {
