@@ -5,11 +5,11 @@
 const STEP = 22;
 
 /** @param {HTMLElement} line
- * @param {{ height: () => number, most: () => number, set: (height: number) => void }} options the current height and its
- *   limit; `set` with 0 resets it */
+ * @param {{ height: () => number, most: () => number, set: (height: number, isMoving?: boolean) => void }} options the
+ *   current height and its limit; `set` with 0 resets it */
 export function startSplitter(line, { height, most, set }) {
   let start = 0, before = -1;
-  const to = (/** @type {number} */ wanted) => set(Math.round(Math.max(STEP, Math.min(wanted, most()))));
+  const to = (/** @type {number} */ wanted, isMoving = false) => set(Math.round(Math.max(STEP, Math.min(wanted, most()))), isMoving);
   line.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
     line.setPointerCapture(event.pointerId);
@@ -18,8 +18,11 @@ export function startSplitter(line, { height, most, set }) {
     event.preventDefault();
     line.focus();
   });
-  line.addEventListener("pointermove", (event) => { if (before >= 0) to(before + event.clientY - start); });
-  for (const kind of ["pointerup", "pointercancel"]) line.addEventListener(kind, () => { before = -1; });
+  line.addEventListener("pointermove", (event) => { if (before >= 0) to(before + event.clientY - start, true); });
+  for (const kind of ["pointerup", "pointercancel"]) line.addEventListener(kind, () => {
+    if (before >= 0 && height() !== before) to(height());
+    before = -1;
+  });
   line.addEventListener("dblclick", () => set(0));
   line.addEventListener("keydown", (event) => {
     const step = { ArrowUp: -STEP, ArrowDown: STEP, PageUp: -5 * STEP, PageDown: 5 * STEP }[event.key];

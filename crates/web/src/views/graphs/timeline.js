@@ -45,7 +45,7 @@ export class Timeline {
     for (const id of ["from", "to"]) byId(id).addEventListener("change", () => this.typed());
     for (const by of /** @type {const} */ (["thread", "cpu"])) byId(`by-${by}`).addEventListener("click", () => this.keep({ lanes: by, open: [...new Set([...app.state.open, ALL])] }));
     byId("others").addEventListener("click", () => this.keep({ open: app.state.open.includes(EVENTS) ? app.state.open.filter((key) => key !== EVENTS) : [...app.state.open, EVENTS] }));
-    startSplitter(byId("split"), { height: () => this.scroll.clientHeight, most: () => this.most(), set: (tall) => this.keep({ tall }) });
+    startSplitter(byId("split"), { height: () => this.scroll.clientHeight, most: () => this.most(), set: (tall, isMoving) => this.resize(tall, isMoving) });
     new ResizeObserver(() => this.draw()).observe(this.scroll);
     addEventListener("resize", () => this.draw());
   }
@@ -54,6 +54,14 @@ export class Timeline {
    * @param {Partial<import("../../data/state.js").State>} patch */
   keep(patch) {
     this.app.keep(patch);
+    this.draw();
+  }
+
+  /** @param {number} tall height of the lanes; 0 for automatic @param {boolean} [isMoving] whether it still changes, so that
+   *   it is not in the address yet */
+  resize(tall, isMoving) {
+    if (!isMoving) { this.keep({ tall }); return; }
+    this.app.state = { ...this.app.state, tall };
     this.draw();
   }
 
