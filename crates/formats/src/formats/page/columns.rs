@@ -149,7 +149,7 @@ pub(crate) fn column(
 
 #[cfg(test)]
 mod tests {
-    use profile::{EndReason, LayoutId, SampleRow, ThreadId};
+    use profile::{EndReason, EventRow, LayoutId, SampleRow, ThreadId};
 
     use super::*;
 
@@ -164,7 +164,10 @@ mod tests {
                 let (thread, event) = (ThreadId::new(0), EventId::new(0));
                 SampleRow::new(thread, event, EndReason::Root, None, LayoutId::new(0)).with_cpu(cpu)
             });
-            let profile = Profile { samples: rows.to_vec().into(), ..Profile::default() };
+            let mut profile = Profile { samples: rows.to_vec().into(), ..Profile::default() };
+            let name = profile.strings.intern(b"cycles");
+            let event = EventRow { name, kind: 0, config: 0, frequency: false, rate: 1 };
+            profile.events = vec![event].into();
             let columns = PageColumns::new(&profile, &PageTree::new(&profile, true));
             let shape = columns.shapes.iter().find(|(name, ..)| *name == "cpu");
             let number = SAMPLES.iter().find(|column| column.name == "cpu").map(|it| it.number);
