@@ -2,9 +2,9 @@
 import { NONE, VERSION } from "../src/data/columns.js";
 
 /** Tables of samples: `stack` from the outermost function inwards, as `name` or `name@line`; `module` by function in
- * `modules`. A sample may have a time, a thread (row of `threads`), an event and a period, and may be truncated
+ * `modules`. A sample may have a time, a thread (row of `threads`), a processor, an event and a period, and may be truncated
  * (`cut`).
- * @param {{ stack: string[], n?: number, time?: number, thread?: number, event?: number, period?: number, cut?: boolean }[]} rows
+ * @param {{ stack: string[], n?: number, time?: number, thread?: number, event?: number, period?: number, cpu?: number, cut?: boolean }[]} rows
  * @param {{ modules?: Record<string, string>, threads?: [number, number, string, string][], cgroups?: string[], events?: any[], unit?: number }} [options] */
 export function tables(rows, options = {}) {
   const names = [], modules = [], functions = [];
@@ -46,6 +46,7 @@ export function tables(rows, options = {}) {
     time: Uint32Array.from(samples, (one) => one.time), thread: Uint8Array.from(samples, (one) => one.thread || 0), leaf: Uint32Array.from(samples, (one) => one.leaf),
     event: Uint16Array.from(samples, (one) => one.event || 0),
     period: samples.some((one) => one.period !== undefined) ? Float64Array.from(samples, (one) => one.period ?? 1) : null,
+    cpu: samples.some((one) => one.cpu !== undefined) ? Uint8Array.from(samples, (one) => (one.cpu ?? -1) + 1) : null,
     samples: samples.length, span: samples.length ? samples[samples.length - 1].time : 0,
   };
 }

@@ -20,13 +20,13 @@ export const COLUMNS = {
   nodes: ["parent", "func", "line", "flags"],
   leaves: ["leafNode", "leafPlace", "leafEnd"],
   places: ["placeLow", "placeHigh"],
-  samples: ["time", "thread", "leaf", "event", "period"],
+  samples: ["time", "thread", "leaf", "event", "period", "cpu"],
 };
 
 /** @typedef {Uint8Array | Uint16Array | Uint32Array} Numbers */
 /** @typedef {{ name: string, unit: string, period: number | null, rate: number, frequency: number }} EventHead */
 /** @typedef {{ path: string, kind: string, count: number, opened?: string, buildId?: string }} ModuleHead */
-/** @typedef {{ host?: string, kernel?: string, arch?: string, perf?: string, processor?: string, written: number | null,
+/** @typedef {{ program?: string, host?: string, kernel?: string, arch?: string, perf?: string, processor?: string, written: number | null,
  *   processors: number | null, memoryKiB: number | null, stackBytes: number | null }} RecordingHead */
 /** @typedef {{ version: number, title: string, summary: string, recording: RecordingHead, unit: number, origin: number,
  *   events: EventHead[], offCpu?: number, ends: string[], rooted: number[], complete: number[], threads: [number, number, string, string][],
@@ -42,7 +42,8 @@ export const COLUMNS = {
  * @typedef {{ n: number, grows?: boolean, parent: Uint32Array, func: Uint32Array, line: Uint32Array, flags: Uint8Array }} LineTree */
 /** @typedef {{ head: Head, lines: LineTree, leafNode: Uint32Array, leafPlace: Uint32Array, leafEnd: Uint8Array,
  *   placeLow: Uint32Array, placeHigh: Uint32Array, time: Uint32Array, thread: Numbers, leaf: Uint32Array,
- *   event: Numbers, period: Float64Array | null, samples: number, span: number }} Tables */
+ *   event: Numbers, period: Float64Array | null, cpu: Numbers | null, samples: number, span: number }} Tables
+ * `cpu` contains the number of the processor plus 1, 0 for unknown. */
 
 const TYPES = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array };
 

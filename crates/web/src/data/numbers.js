@@ -99,3 +99,18 @@ export function axisStep(span, most) {
   const ten = 10 ** Math.floor(Math.log10(least));
   return ten * ([1, 2, 5].find((one) => one * ten >= least * 0.999999) || 10);
 }
+
+/** Units of an axis of time, in nanoseconds. */
+const UNITS = /** @type {[number, string][]} */ ([[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]]);
+
+/** Ticks at round times, with texts in one unit; the first text has the unit.
+ * @param {number} from @param {number} to in nanoseconds @param {number} most
+ * @returns {{ at: number, text: string }[]} */
+export function timeTicks(from, to, most) {
+  const [unit, name] = UNITS.find(([unit]) => to >= 2 * unit) || UNITS[UNITS.length - 1], step = axisStep((to - from) / unit, most);
+  const digits = Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)), made = [];
+  if (!(to > from)) return [{ at: from, text: `${(from / unit).toFixed(digits)} ${name}` }];
+  for (let k = Math.ceil(from / unit / step - 1e-9) + 0; k * step * unit <= to; k++) made.push({ at: k * step * unit, text: (k * step).toFixed(digits) });
+  if (made.length) made[0].text += ` ${name}`;
+  return made;
+}

@@ -6,21 +6,22 @@ import { GROUPS } from "./samples/group.js";
 /** @typedef {{ view: string, event: number, weight: "samples" | "period", truncated: "apart" | "together" | "hidden",
  *   group: import("./samples/group.js").GroupBy, filters: Filter[], search: string, zoom: number[], func: number, thread: number,
  *   base: [number, number] | null, side: "both" | "before" | "after", colour: "module" | "kind",
- *   names: "full" | "short", sort: string, last: number, own: "hidden" | "shown", marks: number[], from: number }} State
+ *   lanes: "thread" | "cpu", open: string[], tall: number, names: "full" | "short", sort: string, last: number, own: "hidden" | "shown", marks: number[], from: number }} State
  * For a live recording: `last` is the number of recent seconds that are shown (0 for all), `own` shows or hides samples
  * of the recorder and of the service.
+ * `lanes`, `open` and `tall` describe the timeline: kind of its lanes, names of the expanded ones, height (0 for automatic).
  * `marks` are times that the reader marked; all times are relative to `from`. */
 
 /** @type {State} */
 export const START = {
   view: "overview", event: -1, weight: "samples", truncated: "apart", group: "none", filters: [], search: "", zoom: [],
-  func: -1, thread: -1, base: null, side: "both", colour: "module", names: "short", sort: "own", last: 0, own: "hidden", marks: [], from: 0,
+  func: -1, thread: -1, base: null, side: "both", colour: "module", names: "short", lanes: "thread", open: [], tall: 0, sort: "own", last: 0, own: "hidden", marks: [], from: 0,
 };
 
 const WORDS = {
   weight: ["samples", "period"], truncated: ["apart", "together", "hidden"],
   group: GROUPS, side: ["both", "before", "after"], colour: ["module", "kind"],
-  names: ["full", "short"], own: ["hidden", "shown"],
+  names: ["full", "short"], own: ["hidden", "shown"], lanes: ["thread", "cpu"],
 };
 
 /** References in an address as numbers, which depend on the tables of the page. */
@@ -60,17 +61,18 @@ export class Numbers {
 export function toFragment(state, names = new Numbers()) {
   const parts = new URLSearchParams();
   names.group = state.group;
-  for (const key of ["view", "weight", "truncated", "group", "search", "side", "colour", "names", "sort", "own"]) {
+  for (const key of ["view", "weight", "truncated", "group", "search", "side", "colour", "names", "lanes", "sort", "own"]) {
     const value = /** @type {any} */ (state)[key];
     if (value !== /** @type {any} */ (START)[key]) parts.set(key, value);
   }
   if (state.event >= 0) parts.set("event", String(state.event));
   for (const key of /** @type {const} */ (["func", "thread"])) if (state[key] >= 0) parts.set(key, names[key](state[key]));
   for (const filter of state.filters) parts.append("filter", filterText(filter, names));
+  for (const name of state.open) parts.append("open", name);
   for (const text of names.zoom(state.zoom)) parts.append("zoom", text);
   if (state.base) parts.set("base", state.base.join("-"));
   if (state.marks.length) parts.set("marks", state.marks.join("."));
-  for (const key of /** @type {const} */ (["last", "from"])) if (state[key]) parts.set(key, String(state[key]));
+  for (const key of /** @type {const} */ (["last", "from", "tall"])) if (state[key]) parts.set(key, String(state[key]));
   return parts.toString().replace(/%(?:3A|2F|2C|7E)/g, decodeURIComponent);
 }
 
@@ -79,7 +81,7 @@ export function toFragment(state, names = new Numbers()) {
 export function fromFragment(fragment, names = new Numbers()) {
   const parts = new URLSearchParams(fragment.replace(/^#/, ""));
   /** @type {any} */
-  const state = { ...START, filters: [], zoom: [], marks: [] };
+  const state = { ...START, filters: [], zoom: [], marks: [], open: parts.getAll("open") };
   for (const key of ["view", "search", "sort"]) state[key] = parts.get(key) ?? state[key];
   for (const [key, words] of Object.entries(WORDS)) {
     const value = parts.get(key);
@@ -95,7 +97,7 @@ export function fromFragment(fragment, names = new Numbers()) {
   const base = (parts.get("base") || "").split("-").map(whole);
   if (base.length === 2 && base.every((one) => one !== null)) state.base = base;
   state.marks = (parts.get("marks") || "").split(".").map(whole).filter((time) => time !== null);
-  for (const key of ["last", "from"]) state[key] = whole(parts.get(key)) ?? 0;
+  for (const key of ["last", "from", "tall"]) state[key] = whole(parts.get(key)) ?? 0;
   return state;
 }
 
@@ -110,6 +112,7 @@ function filterText(filter, names) {
   switch (filter.kind) {
     case "time": return `time:${filter.from}-${filter.to}`;
     case "process": return `process:${names.process(filter.pid)}`;
+    case "cpu": return `cpu:${filter.cpu}`;
     case "comm": return `comm:${filter.comm}`;
     case "cgroup": return `cgroup:${filter.cgroup}`;
     case "threads":
@@ -132,6 +135,7 @@ function filterOf(text, names) {
       const pid = names.processOf(rest);
       return pid === null ? null : { kind, pid };
     }
+    case "cpu": return whole(rest) === null ? null : { kind, cpu: Number(rest) };
     case "comm": return { kind, comm: rest };
     case "cgroup": return { kind, cgroup: rest };
     case "threads":

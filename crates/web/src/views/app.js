@@ -4,6 +4,7 @@ import { NONE } from "../data/columns.js";
 import { stacksOf } from "../data/export/stacks.js";
 import { Model } from "../data/model.js";
 import { amount, duration, percent, spread } from "../data/numbers.js";
+import { Plot } from "./graphs/plot.js";
 import { Shell } from "./shell.js";
 
 /** @typedef {import("../data/columns.js").Tables} Tables */
@@ -18,6 +19,7 @@ export class App extends Shell {
     super(model);
     this.tables = tables;
     this.code = code;
+    this.plot = new Plot();
     this.texts = texts;
     /** @type {Model} */
     this.model = model;
@@ -184,6 +186,7 @@ export class App extends Shell {
     switch (filter.kind) {
       case "process": return `process ${filter.pid}`;
       case "comm": return `comm ${filter.comm || "?"}`;
+      case "cpu": return `CPU ${filter.cpu}`;
       case "cgroup": return `control group ${filter.cgroup || "?"}`;
       case "time": return this.timeText(filter.from, filter.to);
       case "threads": return filter.ids.length === 1 && threads[filter.ids[0]] ? `thread ${this.threadName(filter.ids[0])}` : `${filter.ids.length} threads`;

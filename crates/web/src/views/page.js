@@ -10,6 +10,8 @@ import { startFrame } from "./frame.js";
 import { functionsView, sandwichView } from "./tables/functions.js";
 import { heatView } from "./graphs/heatmap.js";
 import { Timeline } from "./graphs/timeline.js";
+import { showTitle, titleOf } from "./title.js";
+import { revealTab, startToolbar } from "./toolbar.js";
 import { sourceView } from "./tables/lines.js";
 import { modulesView } from "./tables/modules.js";
 import { overviewView } from "./overview.js";
@@ -29,22 +31,26 @@ const KEYS = [
 
 /** @param {App} app */
 export function startPage(app) {
+  // First, since the views over time use its axis.
+  const lanes = new Timeline(app);
   const flame = (/** @type {boolean} */ down) => flameView(app, down, { legend: (element) => drawLegend(app, element) });
   const views = [overviewView(app), flame(false), flame(true), sandwichView(app), treeView(app, "top"), treeView(app, "bottom"),
     functionsView(app), modulesView(app), heatView(app), orderView(app), sourceView(app), filesView(app), comparisonView(app)];
-  const lanes = new Timeline(app);
   prepare(app);
   startTools(app);
-  startFrame(app, app.tables.head.title, views, {
+  startFrame(app, titleOf(app), views, {
     isShown: (view) => view.id !== "compare" || app.state.base !== null,
     keys: KEYS,
     refreshed: () => {
+      showTitle(app);
       showTools(app);
       showFilters(app);
+      revealTab();
       lanes.tell();
       lanes.draw();
     },
   });
+  startToolbar();
 }
 
 /** Precomputes data for likely clicks while the browser is idle.
@@ -85,11 +91,6 @@ function startTools(app) {
   bind("group", (value) => ({ group: value, zoom: [] }));
   bind("colour", (value) => ({ colour: value }));
   bind("names", (value) => ({ names: value }));
-  byId("fold").addEventListener("click", () => {
-    const isOpen = byId("lanes").hidden;
-    byId("lanes").hidden = !isOpen;
-    byId("fold").setAttribute("aria-expanded", String(isOpen));
-  });
 }
 
 /** @param {App} app */

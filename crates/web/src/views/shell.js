@@ -18,7 +18,7 @@ import { addressOf, stateOf } from "../data/links.js";
  *   isHovered?: () => boolean, graphs?: () => import("./graphs/graph.js").Graph[][] }} ViewPart */
 
 /** Parts of the state that undo does not change. */
-const ELSEWHERE = /** @type {const} */ (["view", "func", "thread", "sort", "names", "group", "colour"]);
+const ELSEWHERE = /** @type {const} */ (["view", "func", "thread", "sort", "names", "group", "colour", "lanes", "open", "tall"]);
 
 export class Shell {
   /** @param {Labels} model */
@@ -92,6 +92,13 @@ export class Shell {
   withNow(state) {
     const now = Object.fromEntries(ELSEWHERE.map((key) => [key, this.state[key]]));
     return { ...state, ...now, zoom: state.group === this.state.group ? state.zoom : this.state.zoom };
+  }
+
+  /** Changes parts of the state that concern no view: nothing is drawn, and undo keeps them.
+   * @param {Partial<State>} patch */
+  keep(patch) {
+    this.state = { ...this.state, ...patch };
+    history.replaceState(null, "", "#" + this.address());
   }
 
   /** Reverts the last change. */

@@ -23,6 +23,7 @@ const SCRIPTS: &[(&str, &str)] = scripts![
     "links.mjs",
     "tables.mjs",
     "times.mjs",
+    "timeline.mjs",
     "looks.mjs",
     "speed.mjs",
     "report.mjs",

@@ -8,7 +8,8 @@ import { link, search } from "./links.mjs";
 import { kept, tools as listsAndDigits, zoomed } from "./looks.mjs";
 import { speed } from "./speed.mjs";
 import { functions, modules, trees } from "./tables.mjs";
-import { heat, order, timeline } from "./times.mjs";
+import { axis, cpus, events, height, small, timeline, titled } from "./timeline.mjs";
+import { heat, order } from "./times.mjs";
 
 const [file, shots] = process.argv.slice(2), tools = await start(file, shots);
 
@@ -25,6 +26,7 @@ tools.expect(!limit || soonest < limit, `ready within ${limit} ms`);
 
 const page = await tools.opened({}), ours = hands(tools, page);
 if (limit) await speed(ours, Number(process.env.CLICK_MS ?? 0));
+await titled(ours);
 const name = await overview(ours);
 await flameKeys(ours);
 await flameMouse(ours);
@@ -42,9 +44,14 @@ await modules(ours);
 await heat(ours);
 await order(ours);
 await timeline(ours);
+await height(ours);
+await axis(ours);
+await cpus(ours);
+await events(ours);
 await listsAndDigits(ours);
 await ours.looks(["overview", "flame", "icicle", "sandwich", "topdown", "bottomup", "functions", "modules", "heat", "order", "source", "files"]);
 await kept(ours);
 await page.context().close();
 await zoomed(ours);
+await small(ours);
 await tools.finish();

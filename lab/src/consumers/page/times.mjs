@@ -1,4 +1,4 @@
-// Views over time: heat map, comparison of two times, time order, timeline.
+// Views over time: heat map, comparison of two times, time order.
 
 /** Checks the heat map, and the comparison that it leads to. */
 export async function heat({ page, expect, same, step, text, state, key, tab, rowsIn, kinds, shot, clear, accessible }) {
@@ -8,7 +8,7 @@ export async function heat({ page, expect, same, step, text, state, key, tab, ro
   const spanned = await page.evaluate(() => profile.tables.span > 0);
   const cells = await page.evaluate(() => document.querySelector("#view-heat .note").textContent);
   expect(/A column is .*, a cell/.test(cells), "the cells are explained");
-  const left = heat.x + await page.evaluate(() => Number(document.querySelector("#view-heat canvas").dataset.columnsLeft));
+  const left = heat.x + await page.evaluate(() => Number(document.querySelector("#view-heat canvas").dataset.axisLeft));
   await page.mouse.click(left + 2, heat.y + heat.height / 2);
   same(await kinds(), ["time"], "a click chooses a cell");
   await key("Backspace");
@@ -22,7 +22,7 @@ export async function heat({ page, expect, same, step, text, state, key, tab, ro
     if (modifier) await page.keyboard.up(modifier);
   };
   if (spanned) {
-    const width = await page.evaluate(() => Number(document.querySelector("#view-heat canvas").dataset.columnsWidth));
+    const width = await page.evaluate(() => Number(document.querySelector("#view-heat canvas").dataset.axisWidth));
     await drag(2, width / 2 - 2);
     same(await kinds(), ["time"], "dragging chooses a range");
     await shot("heat");
@@ -77,41 +77,4 @@ export async function order({ page, expect, same, step, text, key, tab, kinds, s
   same(await kinds(), ["time"], "dragging looks closer");
   await clear();
   await shot("order");
-}
-
-/** Checks the lanes of the timeline. */
-export async function timeline({ page, expect, same, step, text, kinds, leading, clear }) {
-  const spanned = await page.evaluate(() => profile.tables.span > 0), samples = await page.evaluate(() => profile.costs.allN);
-  const threads = await page.evaluate(() => profile.tables.head.threads.length);
-  step("timeline");
-  const lane = await page.locator(".lane canvas").first().boundingBox();
-  await page.mouse.move(lane.x + 1, lane.y + 8);
-  await page.mouse.down();
-  await page.mouse.move(lane.x + lane.width / 2, lane.y + 8);
-  expect(/^[\d.]+ s$/.test(await text("#under")), "the time under the mouse is told");
-  await page.mouse.up();
-  same(await kinds(), ["time"], "dragging over a lane chooses a time");
-  if (spanned) expect(leading(await text("#selected")) < samples, "half of the time has fewer samples");
-  await page.fill("#to", "");
-  await page.fill("#from", "0");
-  await page.locator("#from").press("Enter");
-  same(leading(await text("#selected")), samples, "times can be typed");
-  await page.click("#everything");
-  if (threads > 1) {
-    await page.locator(".lane button.pick").nth(1).click();
-    same(await kinds(), ["threads"], "a lane's name chooses its threads");
-    expect(leading(await text("#selected")) <= samples, "which have no more samples");
-    await page.locator(".lane button.pick").first().click();
-    same(await kinds(), [], "that of all chooses all");
-    await page.locator(".lane button.pick").nth(1).press("m");
-    await page.locator("#menu button", { hasText: "Hide" }).click();
-    same(await kinds(), ["notThreads"], "a lane's menu hides it");
-    await clear();
-  }
-  await page.locator(".lane button.pick").first().press("t");
-  same(await kinds(), ["threads"], "t looks at the lane's threads");
-  await clear();
-  await page.click("#fold");
-  expect(!(await page.isVisible("#lanes")), "the timeline folds");
-  await page.click("#fold");
 }

@@ -5,7 +5,7 @@ use std::io;
 use profile::{EventId, Profile, Table};
 
 use super::schema::{
-    ADDRESSES, LEAVES, NODES, RowColumn, SAMPLES, SampleColumn, SampleNumber, Width,
+    ADDRESSES, LEAVES, NODES, RowColumn, SAMPLES, SampleColumn, SampleFacts, SampleNumber, Width,
 };
 use super::tree::PageTree;
 
@@ -25,7 +25,7 @@ pub(super) struct PageColumns {
     pub(super) unit: u64,
     /// By event: the period of all its samples; `None` if the periods of any event differ, or if it has none.
     pub(super) fixed: Table<EventId, Option<u64>>,
-    periods: bool,
+    facts: SampleFacts,
 }
 
 impl PageColumns {
@@ -39,9 +39,11 @@ impl PageColumns {
         shapes.extend(shapes_of(LEAVES, tree.leaves.len()));
         shapes.extend(shapes_of(ADDRESSES, tree.addresses.len()));
         let n = profile.samples.len();
-        let present = SAMPLES.iter().filter(|column| column.is_present(periods));
+        let cpus = profile.samples.iter().any(|sample| sample.cpu().is_some());
+        let facts = SampleFacts { periods, cpus };
+        let present = SAMPLES.iter().filter(|column| column.is_present(facts));
         shapes.extend(present.map(|column| (column.name, column.width_in(profile), n)));
-        Self { shapes, origin, unit, fixed, periods }
+        Self { shapes, origin, unit, fixed, facts }
     }
 
     /// Writes the columns in the order of the head, each padded to a multiple of 8 bytes.
@@ -54,7 +56,7 @@ impl PageColumns {
         write_rows(sink, NODES, tree.nodes.iter())?;
         write_rows(sink, LEAVES, tree.leaves.iter())?;
         write_rows(sink, ADDRESSES, tree.addresses.iter())?;
-        for column in SAMPLES.iter().filter(|column| column.is_present(self.periods)) {
+        for column in SAMPLES.iter().filter(|column| column.is_present(self.facts)) {
             self.write_samples(column, profile, tree, sink)?;
         }
         Ok(())
@@ -147,7 +149,37 @@ pub(crate) fn column(
 
 #[cfg(test)]
 mod tests {
+    use profile::{EndReason, EventRow, LayoutId, SampleRow, ThreadId};
+
     use super::*;
+
+    #[test]
+    fn processors_have_a_column_if_they_are_recorded() {
+        for (cpus, expected) in [
+            ([None, None], None),
+            ([Some(3), None], Some((Width::U8, vec![4, 0]))),
+            ([Some(0), Some(299)], Some((Width::U16, vec![1, 300]))),
+        ] {
+            let rows = cpus.map(|cpu| {
+                let (thread, event) = (ThreadId::new(0), EventId::new(0));
+                SampleRow::new(thread, event, EndReason::Root, None, LayoutId::new(0)).with_cpu(cpu)
+            });
+            let mut profile = Profile { samples: rows.to_vec().into(), ..Profile::default() };
+            let name = profile.strings.intern(b"cycles");
+            let event = EventRow { name, kind: 0, config: 0, frequency: false, rate: 1 };
+            profile.events = vec![event].into();
+            let columns = PageColumns::new(&profile, &PageTree::new(&profile, true));
+            let shape = columns.shapes.iter().find(|(name, ..)| *name == "cpu");
+            let number = SAMPLES.iter().find(|column| column.name == "cpu").map(|it| it.number);
+            let Some(SampleNumber::Row(number)) = number else { panic!("no column") };
+            let found = shape.map(|&(_, width, n)| (width, n, profile.samples.iter().map(number)));
+            let found = found.map(|(width, n, numbers)| {
+                assert_eq!(n, 2);
+                (width, numbers.collect())
+            });
+            assert_eq!(found, expected);
+        }
+    }
 
     #[test]
     fn columns_are_filled_up() {

@@ -9,6 +9,7 @@ use profile::{EndReason, EventId, ModuleRow, Profile, RecordingInfo, StringId, T
 
 use super::Page;
 use super::columns::PageColumns;
+use super::program::program;
 use super::schema::PageFunction;
 use super::tree::PageTree;
 use crate::render::json_writer::JsonWriter;
@@ -158,6 +159,9 @@ pub(super) fn cgroup(json: &mut JsonWriter, profile: &Profile, thread: &ThreadRo
 }
 
 fn recording(json: &mut JsonWriter, profile: &Profile, facts: &RecordingInfo) {
+    if let Some(program) = program(profile) {
+        json.key("program").string(program);
+    }
     for (key, text) in [
         ("host", facts.hostname),
         ("kernel", facts.os_release),

@@ -7,6 +7,7 @@
 mod columns;
 mod head;
 mod live;
+mod program;
 mod schema;
 mod tree;
 

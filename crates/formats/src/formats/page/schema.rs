@@ -94,7 +94,11 @@ pub(super) const SAMPLES: &[SampleColumn] = &[
     SampleColumn::new("leaf", Width::U32, SampleNumber::Leaf),
     SampleColumn::new("event", Width::U8, SampleNumber::Row(|row| row.event.as_u32().into()))
         .of_rows(|profile| profile.events.len()),
-    SampleColumn::new("period", Width::F64, SampleNumber::Row(period_bits)).if_periods_differ(),
+    SampleColumn::new("period", Width::F64, SampleNumber::Row(period_bits))
+        .only_with(SampleFact::DifferentPeriods),
+    SampleColumn::new("cpu", Width::U16, SampleNumber::Row(cpu_number))
+        .of_rows(cpu_numbers)
+        .only_with(SampleFact::Processors),
 ];
 
 /// Returns the number of a node, or [`NONE`].
@@ -106,15 +110,44 @@ fn period_bits(row: &SampleRow) -> u64 {
     (row.period().unwrap_or(1) as f64).to_bits()
 }
 
+/// Returns the number of a sample's processor plus 1, or 0 if it was not recorded.
+fn cpu_number(row: &SampleRow) -> u64 {
+    row.cpu().map_or(0, |cpu| u64::from(cpu) + 1)
+}
+
+/// Returns the limit of [`cpu_number`].
+fn cpu_numbers(profile: &Profile) -> usize {
+    let cpus = profile.samples.iter().filter_map(SampleRow::cpu);
+    cpus.max().map_or(1, |cpu| cpu as usize + 2)
+}
+
+/// Property of samples on which the presence of a column depends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SampleFact {
+    /// The periods of an event differ.
+    DifferentPeriods,
+    /// Samples have a processor.
+    Processors,
+}
+
+/// Properties of the samples in a page.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct SampleFacts {
+    /// The periods of an event differ.
+    pub(super) periods: bool,
+    /// A sample has a processor.
+    pub(super) cpus: bool,
+}
+
 /// A column of samples.
 pub(super) struct SampleColumn {
     pub(super) name: &'static str,
     /// Width in growing tables, which must fit any later number.
     pub(super) width: Width,
     pub(super) number: SampleNumber,
-    /// Returns the number of rows of the table that the column refers to.
+    /// Returns the limit of the numbers, such as the number of rows of the table that the column refers to.
     rows: Option<fn(&Profile) -> usize>,
-    if_periods_differ: bool,
+    only_with: Option<SampleFact>,
 }
 
 /// Source of a sample's number in a column.
@@ -131,17 +164,17 @@ pub(super) enum SampleNumber {
 
 impl SampleColumn {
     const fn new(name: &'static str, width: Width, number: SampleNumber) -> Self {
-        Self { name, width, number, rows: None, if_periods_differ: false }
+        Self { name, width, number, rows: None, only_with: None }
     }
 
-    /// Returns a column of row indexes. In a complete profile, its width depends on the number of rows.
+    /// Returns a column of numbers below a limit. In a complete profile, its width depends on the limit.
     const fn of_rows(self, rows: fn(&Profile) -> usize) -> Self {
         Self { rows: Some(rows), ..self }
     }
 
-    /// Returns a column that is present only if the periods of an event differ.
-    const fn if_periods_differ(self) -> Self {
-        Self { if_periods_differ: true, ..self }
+    /// Returns a column that is present only if the samples have a property.
+    const fn only_with(self, fact: SampleFact) -> Self {
+        Self { only_with: Some(fact), ..self }
     }
 
     /// Returns the width in the tables of a complete profile.
@@ -149,9 +182,13 @@ impl SampleColumn {
         self.rows.map_or(self.width, |rows| Width::of(rows(profile)))
     }
 
-    /// Returns true if the tables contain the column; `periods`: whether the periods of an event differ.
-    pub(super) const fn is_present(&self, periods: bool) -> bool {
-        periods || !self.if_periods_differ
+    /// Returns true if the tables of samples with these properties contain the column.
+    pub(super) const fn is_present(&self, facts: SampleFacts) -> bool {
+        match self.only_with {
+            None => true,
+            Some(SampleFact::DifferentPeriods) => facts.periods,
+            Some(SampleFact::Processors) => facts.cpus,
+        }
     }
 }
 

@@ -19,12 +19,16 @@ export function busyThreads(model) {
 
 /** Samples grouped by thread.
  * @param {import("../columns.js").Tables} tables */
-export function samplesByThread(tables) {
-  const { thread, samples, head } = tables, start = new Uint32Array(head.threads.length + 1);
-  for (let i = 0; i < samples; i++) start[thread[i] + 1]++;
+export const samplesByThread = (tables) => samplesBy(tables.thread, tables.head.threads.length, tables.samples);
+
+/** Samples grouped by a column of numbers below a limit.
+ * @param {import("../columns.js").Numbers} of @param {number} limit @param {number} samples */
+export function samplesBy(of, limit, samples) {
+  const start = new Uint32Array(limit + 1);
+  for (let i = 0; i < samples; i++) start[of[i] + 1]++;
   for (let i = 1; i < start.length; i++) start[i] += start[i - 1];
   const fill = start.slice(), list = new Uint32Array(samples);
-  for (let i = 0; i < samples; i++) list[fill[thread[i]]++] = i;
+  for (let i = 0; i < samples; i++) list[fill[of[i]]++] = i;
   return { start, list };
 }
 
@@ -33,9 +37,9 @@ export function samplesByThread(tables) {
  * @param {number} width @param {{ start: Uint32Array, list: Uint32Array }} byThread
  * @returns {{ rows: TimeBox[][], shown: number, samples: number }} */
 export function timeOrder(model, thread, from, to, width, byThread) {
-  const { time, event: events, head } = model.tables, tree = /** @type {any} */ (model.tree);
+  const { time, event: events, cpu, head } = model.tables, tree = /** @type {any} */ (model.tree);
   const placed = /** @type {Uint32Array} */ (model.to), { leaf } = model.tables;
-  const event = /** @type {any} */ (model.view).event, list = byThread.list.subarray(byThread.start[thread], byThread.start[thread + 1]);
+  const { cpus } = /** @type {any} */ (model.chosen), event = /** @type {any} */ (model.view).event, list = byThread.list.subarray(byThread.start[thread], byThread.start[thread + 1]);
   const times = Uint32Array.from(list, (i) => time[i]);
   const first = firstAt(times, from), last = firstAt(times, to + 1);
   const usual = usualStep(times), scale = width / Math.max(1, to - from);
@@ -46,7 +50,7 @@ export function timeOrder(model, thread, from, to, width, byThread) {
   let shown = 0, samples = 0, pixel = -1;
   for (let k = first; k < last; k++) {
     const i = list[k];
-    if (head.events.length > 1 && events[i] !== event) continue;
+    if (head.events.length > 1 && events[i] !== event || cpus && cpu && !cpus[cpu[i]]) continue;
     const node = placed[leaf[i]];
     if (node === GONE) continue;
     samples++;

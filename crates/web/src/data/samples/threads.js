@@ -10,13 +10,13 @@ import { GONE } from "../tree/transform.js";
 /** Costs by thread of the samples that pass the filters.
  * @param {Model} model @returns {{ cost: Float64Array, squares: Float64Array }} */
 function threadCosts(model) {
-  const { tables } = model, { head, thread, leaf, event: events } = tables, one = head.events.length < 2;
-  const { event, weight } = /** @type {any} */ (model.view), { first, last, threads } = /** @type {any} */ (model.chosen);
+  const { tables } = model, { head, thread, leaf, cpu, event: events } = tables, one = head.events.length < 2;
+  const { event, weight } = /** @type {any} */ (model.view), { first, last, threads, cpus } = /** @type {any} */ (model.chosen);
   const to = /** @type {Uint32Array} */ (model.to), period = weight === "period" ? tables.period : null, { factor } = /** @type {any} */ (model.byLeaf);
   const cost = new Float64Array(head.threads.length), squares = new Float64Array(head.threads.length);
   for (let i = first; i < last; i++) {
     if (!one && events[i] !== event) continue;
-    if (threads && !threads[thread[i]] || to[leaf[i]] === GONE) continue;
+    if (threads && !threads[thread[i]] || cpus && cpu && !cpus[cpu[i]] || to[leaf[i]] === GONE) continue;
     const value = period ? period[i] : factor;
     cost[thread[i]] += value;
     squares[thread[i]] += value * value;

@@ -54,8 +54,7 @@ export function changeRows(app, { label, what, name, full, module, scale, notCom
       { get title() { return `95 % of ${words[chosen(app)]}`; }, width: "11em", kind: "where", text: (row) => notCompared?.(row.key) ? "" : range(row[chosen(app)], scale()) },
       { get title() { return `of ${words[chosen(app)]}`; }, width: "7em", kind: "where", text: (row) => !notCompared?.(row.key) && row[chosen(app)].before + row[chosen(app)].after > 0 ? ratio(row[chosen(app)].before, row[chosen(app)].after) : "" });
   }
-  const rows = new Rows({ label, columns, act, menu, sorted: () => app.state.sort, sort: (by) => app.change({ sort: by }, true) });
-  if (!isNarrow) rows.element.style.setProperty("--least", "84em");
+  const rows = new Rows({ label, columns, act, menu, least: isNarrow ? undefined : 84, sorted: () => app.state.sort, sort: (by) => app.change({ sort: by }, true) });
   return rows;
 }
 

@@ -11,6 +11,7 @@ import { diffOverview } from "./diffoverview.js";
 import { byId, make, select } from "../elements/element.js";
 import { flameView } from "../graphs/flame.js";
 import { startFrame } from "../frame.js";
+import { revealTab, startToolbar } from "../toolbar.js";
 import { openMenu } from "../elements/menu.js";
 
 /** @typedef {import("./diffapp.js").DiffApp} DiffApp */
@@ -33,10 +34,12 @@ export function startDiffPage(app) {
   startFrame(app, app.tables.head.title, views, {
     keys: KEYS,
     refreshed: () => {
+      revealTab();
       select("names").value = app.state.names;
       drawChips(app, [], "No filters: right click, or m, on a frame or a row opens the menu.");
     },
   });
+  startToolbar();
 }
 
 /** View of the union of both sides' stacks.

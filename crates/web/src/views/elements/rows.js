@@ -6,19 +6,27 @@ import { appendCut, textWidths } from "./fit.js";
 /** Row of the table; `data` is its subject.
  * @template T @typedef {{ data: T, level: number, canOpen: boolean, isOpen: boolean }} Row */
 /** Column: its title, width, cell contents (text and optional class), sort key, and the share that a bar in the cell shows.
+ * In a narrow table, columns with a rank in `drop` are left out, low ranks first; then those with `brief` show that.
  * @template T @typedef {{ title: string, width: string, kind: "number" | "name" | "where", sort?: string,
- *   text: (data: T) => string, mark?: (data: T) => string, hint?: (data: T) => string, bar?: (data: T) => number }} Column */
+ *   text: (data: T) => string, mark?: (data: T) => string, hint?: (data: T) => string, bar?: (data: T) => number, drop?: number,
+ *   brief?: { width: string, text: (data: T) => string } }} Column */
 
 const HEIGHT = 22;
 /** Widths of a cell's padding, of the sign of a row that opens, and of a colour, in pixels. */
 const PADDING = 13, TWIST = 14, SWATCH = 15;
+/** Width that names have at least, before columns are left out: a share of the table, and a limit in em. */
+const NAMES = 0.5, ENOUGH = 16;
+/** Minimum width of a table that keeps all columns, in em. */
+const LEAST = 38;
+/** Minimum width of names in other tables, in em. */
+const NAME = 8;
 let serial = 0;
 
 /** @template T */
 export class Rows {
   /** @param {{ label: string, columns: Column<T>[], tree?: boolean, sorted?: () => string, sort?: (by: string) => void,
    *   act?: (data: T) => void, menu?: (data: T, x: number, y: number) => void, open?: (row: Row<T>) => T[],
-   *   toggled?: (row: Row<T>) => void, canOpen?: (data: T) => boolean, picked?: (data: T) => void,
+   *   toggled?: (row: Row<T>) => void, canOpen?: (data: T) => boolean, least?: number, picked?: (data: T) => void,
    *   swatch?: (data: T) => string, expanded?: (data: T) => boolean }} options with `expanded`: whether a row that
    *   appears is expanded */
   constructor(options) {
@@ -36,7 +44,11 @@ export class Rows {
       class: "rows", role: options.tree ? "treegrid" : "grid", tabindex: 0, "aria-label": options.label,
       scroll: () => this.draw(), keydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
     }, make("div", { role: "rowgroup", class: "headgroup" }, this.head), this.space);
-    this.element.style.setProperty("--columns", options.columns.map((column) => column.width).join(" "));
+    /** Columns that fit. */
+    this.columns = options.columns;
+    /** Width of the longest text of the last column, in em; 0 if it is cut. */
+    this.longest = 0;
+    this.fitted = "";
     new ResizeObserver(() => this.draw()).observe(this.element);
     this.space.addEventListener("click", (event) => this.clicked(event));
     this.space.addEventListener("contextmenu", (event) => {
@@ -59,12 +71,35 @@ export class Rows {
   }
 
   /** Makes the last column wide enough for the longest text in a monospaced font; the table scrolls sideways.
-   * @param {number} fixed width of the other columns in em @param {(data: T) => string} text */
-  fit(fixed, text) {
-    const longest = this.rows.reduce((most, row) => Math.max(most, text(row.data).length), 20), wide = Math.ceil(longest * 0.62 + 2);
-    const widths = this.options.columns.map((column) => column.width);
-    this.element.style.setProperty("--columns", [...widths.slice(0, -1), `minmax(${wide}em, 1fr)`].join(" "));
-    this.element.style.setProperty("--least", `${fixed + wide}em`);
+   * @param {(data: T) => string} text */
+  fit(text) {
+    const longest = this.rows.reduce((most, row) => Math.max(most, text(row.data).length), 20);
+    this.longest = Math.ceil(longest * 0.62 + 2);
+    this.draw();
+  }
+
+  /** Leaves out columns until the names have enough space. */
+  arrange() {
+    const { element, options: { columns } } = this, { weight } = document.documentElement.dataset, width = element.clientWidth;
+    const key = `${width} ${weight} ${this.longest}`;
+    if (!width || key === this.fitted) return;
+    this.fitted = key;
+    const em = parseFloat(getComputedStyle(element).fontSize) || 13, wide = (/** @type {string} */ text) => text === "var(--cost)" ? (weight === "period" ? 17.5 : 11) : Number(/([\d.]+)em/.exec(text)?.[1] ?? 0);
+    const isOpen = (/** @type {Column<T>} */ column) => column.width.endsWith("1fr)");
+    const fixed = () => this.columns.reduce((sum, column) => sum + (isOpen(column) ? 0 : wide(column.width)), 0);
+    const isTight = () => width - fixed() * em < Math.min(NAMES * width, ENOUGH * em);
+    this.columns = columns;
+    for (const rank of [...new Set(columns.map(({ drop }) => drop ?? 0))].filter((rank) => rank > 0).sort((a, b) => a - b)) {
+      if (isTight()) this.columns = this.columns.filter(({ drop }) => drop !== rank);
+    }
+    if (isTight()) this.columns = this.columns.map((column) => column.brief ? { ...column, ...column.brief } : column);
+    const widths = this.columns.map((column) => column.width), isLess = this.columns !== columns;
+    if (this.longest) widths.splice(-1, 1, `minmax(${this.longest}em, 1fr)`);
+    else if (isLess) this.columns.forEach((column, at) => { if (isOpen(column)) widths[at] = "minmax(0, 1fr)"; });
+    element.style.setProperty("--columns", widths.join(" "));
+    const least = this.longest || isLess ? fixed() + (this.longest || NAME) : this.options.least ?? LEAST;
+    element.style.setProperty("--least", `${least}em`);
+    this.drawHead();
   }
 
   /** @param {T} data @param {number} level @returns {Row<T>} */
@@ -88,7 +123,7 @@ export class Rows {
   }
 
   drawHead() {
-    const { columns, sort, sorted } = this.options;
+    const { columns, options: { sort, sorted } } = this;
     this.head.replaceChildren(...columns.map((column) => {
       const by = column.sort, isSorted = by !== undefined && sorted !== undefined && sorted() === by;
       const cell = make("div", { role: "columnheader", class: `cell ${column.kind}`, "aria-sort": isSorted ? (by === "name" ? "ascending" : "descending") : false });
@@ -99,6 +134,7 @@ export class Rows {
   }
 
   draw() {
+    this.arrange();
     const box = this.element, first = Math.max(0, Math.floor(box.scrollTop / HEIGHT) - 4);
     const last = Math.min(this.rows.length, first + Math.ceil(box.clientHeight / HEIGHT) + 8);
     this.space.style.height = this.rows.length * HEIGHT + "px";
@@ -114,7 +150,7 @@ export class Rows {
 
   /** @param {number} index */
   drawRow(index) {
-    const row = this.rows[index], { columns, tree, swatch } = this.options;
+    const row = this.rows[index], { columns, options: { tree, swatch } } = this;
     const element = make("div", {
       class: "row" + (index === this.at ? " at" : ""), role: "row", id: `${this.id}-${index}`, "aria-rowindex": index + 2,
       "aria-selected": String(index === this.at), "aria-level": tree ? row.level : false,

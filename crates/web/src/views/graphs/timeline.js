@@ -1,184 +1,170 @@
 // @ts-check
-// Timeline: one lane for all threads, one per group of threads with equal names, and one per thread, all on one scale.
-// Dragging selects a time; names select threads. Only visible lanes are counted and drawn.
+// Timeline: one lane for all samples, which expands into lanes of threads or processors. Dragging selects a time; names
+// select threads, processors or events. Only visible lanes are counted and drawn.
 import { NONE } from "../../data/columns.js";
-import { folded, groupName } from "../../data/names.js";
-import { amount, axisStep } from "../../data/numbers.js";
-import { busyThreads, samplesByThread } from "../../data/samples/order.js";
+import { folded } from "../../data/names.js";
+import { amount } from "../../data/numbers.js";
 import { threadMenu } from "../actions.js";
 import { byId, input, make, sized, styled } from "../elements/element.js";
+import { hideTip, showTip } from "../elements/tip.js";
+import { LaneBars } from "./lanebars.js";
+import { ALL, EVENTS, lanesOf, otherEvents, toggled, visible } from "./lanes.js";
+import { addRuler, drawAxis } from "./plot.js";
+import { showSplitter, startSplitter } from "./splitter.js";
 
 /** @typedef {import("../app.js").App} App */
-/** Lane: its threads, and the lanes into which it expands.
- * @typedef {{ name: string, ids: number[], count: number, level: number, inside: ThreadGroup[], isOpen: boolean }} ThreadGroup */
+/** @typedef {import("./lanes.js").Lane} Lane */
 
-const HEIGHT = 22;
+/** Height of a lane, of a single one, and the maximum. */
+const HEIGHT = 22, SINGLE = 34, TALL = 120;
+/** Lanes in sight by default, and the share of the window that the timeline may take: by default, and by the splitter. */
+const LANES = 10, SHARE = 0.4, MOST = 0.7;
+/** Height of the timeline without its lanes. */
+const REST = 66;
+/** Width of the lanes' names: at most, and as a share. */
+const NAME = 180, NAME_SHARE = 0.28;
 
 export class Timeline {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
+    this.bars = new LaneBars(app);
     this.tables = app.tables;
-    this.whole = this.all();
-    this.scroll = make("div", { class: "lanes", tabindex: 0, role: "group", "aria-label": "Lanes of threads", scroll: () => this.draw() });
+    this.lanesKey = "";
+    this.scroll = make("div", { class: "lanes", tabindex: 0, role: "group", "aria-label": "Lanes", scroll: () => this.draw() });
     this.space = make("div", { class: "space" });
     this.scroll.append(this.space);
     this.axis = /** @type {HTMLCanvasElement} */ (make("canvas", { "aria-hidden": "true" }));
-    this.ruler = make("i", { class: "ruler", hidden: "" });
-    byId("lanes").append(make("div", { class: "axis" }, make("span"), this.axis), this.scroll, this.ruler);
-    /** @type {{ start: Uint32Array, list: Uint32Array } | null} */
-    this.byThread = null;
-    /** @type {Map<string, { whole: Uint32Array, cut: Uint32Array }>} */
-    this.bins = new Map();
-    this.binsKey = "";
+    byId("lanes").append(make("div", { class: "axis" }, make("span"), this.axis), this.scroll);
+    addRuler(app, byId("lanes"), (time) => this.left + time / (app.tables.span + 1) * this.width);
+    this.left = this.width = this.high = 0;
+    /** @type {Lane[]} */
+    this.shown = [];
     /** @type {number | null} */
     this.drag = null;
     for (const id of ["from", "to"]) byId(id).addEventListener("change", () => this.typed());
+    for (const by of /** @type {const} */ (["thread", "cpu"])) byId(`by-${by}`).addEventListener("click", () => this.keep({ lanes: by, open: [...new Set([...app.state.open, ALL])] }));
+    byId("others").addEventListener("click", () => this.keep({ open: app.state.open.includes(EVENTS) ? app.state.open.filter((key) => key !== EVENTS) : [...app.state.open, EVENTS] }));
+    startSplitter(byId("split"), { height: () => this.scroll.clientHeight, most: () => this.most(), set: (tall, isMoving) => this.resize(tall, isMoving) });
     new ResizeObserver(() => this.draw()).observe(this.scroll);
+    addEventListener("resize", () => this.draw());
   }
 
-  /** Lane of all threads. @returns {ThreadGroup} */
-  all() {
-    const all = busyThreads(this.app.model).filter((one) => one.count > 0);
-    const total = all.reduce((sum, one) => sum + one.count, 0);
-    return { name: `all ${amount(all.length)} threads`, ids: all.map((one) => one.id), count: total, level: 0, inside: this.groups(all), isOpen: true };
+  /** Changes the look of the timeline, which concerns no view.
+   * @param {Partial<import("../../data/state.js").State>} patch */
+  keep(patch) {
+    this.app.keep(patch);
+    this.draw();
   }
 
-  /** Recounts a recording that has grown; expanded lanes stay expanded. */
+  /** @param {number} tall height of the lanes; 0 for automatic @param {boolean} [isMoving] whether it still changes, so that
+   *   it is not in the address yet */
+  resize(tall, isMoving) {
+    if (!isMoving) { this.keep({ tall }); return; }
+    this.app.state = { ...this.app.state, tall };
+    this.draw();
+  }
+
+  /** Recounts the lanes of another event, of another kind, or of a recording that has grown. */
   renew() {
-    if (this.tables === this.app.tables) return;
-    this.tables = this.app.tables;
-    const open = new Map(this.whole.inside.map((lane) => [lane.ids[0], lane.isOpen]));
-    this.whole = this.all();
-    for (const lane of this.whole.inside) lane.isOpen = open.get(lane.ids[0]) ?? lane.isOpen;
-    this.byThread = null;
-    this.bins.clear();
-    this.most = 0;
-  }
-
-  /** Groups threads by their names without trailing numbers; a thread with a unique name has its own lane.
-   * @param {{ id: number, count: number }[]} all @returns {ThreadGroup[]} */
-  groups(all) {
-    /** @type {Map<string, { id: number, count: number }[]>} */
-    const by = new Map();
-    for (const one of all) {
-      const name = folded(this.app.tables.head.threads[one.id][2]), list = by.get(name);
-      if (list) list.push(one); else by.set(name, [one]);
+    const { app } = this;
+    if (this.tables !== app.tables) {
+      this.tables = app.tables;
+      this.bars.forget();
+      this.lanesKey = "";
     }
-    const lane = (/** @type {{ id: number, count: number }} */ one, /** @type {number} */ level) =>
-      ({ name: this.app.threadName(one.id), ids: [one.id], count: one.count, level, inside: [], isOpen: false });
-    return [...by.values()].map((list) => list.length === 1 ? lane(list[0], 1)
-      : { name: `${groupName(list.map((one) => this.app.tables.head.threads[one.id][2]))} (${amount(list.length)})`, ids: list.map((one) => one.id), count: list.reduce((sum, one) => sum + one.count, 0),
-        level: 1, inside: list.map((one) => lane(one, 2)), isOpen: list.length <= 4 && by.size <= 4 }).sort((a, b) => b.count - a.count);
+    const by = app.state.lanes === "cpu" && this.bars.cpus ? "cpu" : "thread", key = `${app.event} ${by}`;
+    if (key !== this.lanesKey) {
+      this.lanesKey = key;
+      this.whole = lanesOf(app, by === "cpu" ? this.bars.cpus : 0);
+      this.others = otherEvents(app);
+    }
+    const { open } = app.state, whole = /** @type {Lane} */ (this.whole), others = this.others || [];
+    byId("lanes-by").hidden = !this.bars.cpus;
+    for (const one of ["thread", "cpu"]) byId(`by-${one}`).setAttribute("aria-pressed", String(one === by));
+    byId("others").hidden = !others.length;
+    byId("others").textContent = `Other events (${amount(others.length)})`;
+    byId("others").setAttribute("aria-expanded", String(open.includes(EVENTS)));
+    byId("timeline").dataset.open = String(open.includes(ALL));
+    const [first, ...inside] = visible(whole, open);
+    this.shown = [first, ...open.includes(EVENTS) ? others : [], ...inside];
+    return { whole, by: /** @type {"thread" | "cpu"} */ (by) };
   }
 
-  /** @returns {ThreadGroup[]} The visible lanes. */
-  open() {
-    if (this.whole.ids.length === 1) return [this.whole.inside[0]];
-    const [only] = this.whole.inside;
-    if (this.whole.inside.length === 1) return [this.whole, ...only.inside];
-    return [this.whole, ...this.whole.inside.flatMap((lane) => lane.isOpen ? [lane, ...lane.inside] : [lane])];
+  /** Maximum height of the lanes by the splitter. */
+  most() { return Math.max(HEIGHT, Math.floor(innerHeight * MOST) - REST); }
+
+  /** Sets the heights of the lanes and of their box. */
+  fit() {
+    const { tall } = this.app.state, n = this.shown.length, isLarge = innerHeight >= 800 && innerWidth > 760;
+    const usual = n === 1 ? (isLarge ? SINGLE : HEIGHT) : Math.min(n * HEIGHT, LANES * HEIGHT, Math.max(HEIGHT, Math.floor(innerHeight * SHARE) - REST));
+    const height = tall ? Math.min(tall, this.most()) : usual;
+    this.high = Math.max(HEIGHT, Math.min(TALL, Math.floor(height / n)));
+    this.scroll.style.height = height + "px";
+    this.space.style.height = n * this.high + "px";
+    showSplitter(byId("split"), height, this.most());
   }
 
   draw() {
-    this.renew();
-    const { app, scroll } = this, lanes = this.open();
-    if (!scroll.clientWidth || !lanes[0]) return;
-    this.space.style.height = lanes.length * HEIGHT + "px";
-    const nameWidth = Math.min(220, scroll.clientWidth * 0.3);
-    byId("lanes").style.setProperty("--lane-name", nameWidth + "px");
-    this.left = nameWidth;
-    this.width = Math.max(40, Math.floor(scroll.clientWidth - nameWidth));
-    const key = `${this.width}/${app.event}`;
-    if (key !== this.binsKey) { this.bins.clear(); this.binsKey = key; this.most = 0; }
-    this.scale();
-    const first = Math.floor(scroll.scrollTop / HEIGHT), last = Math.min(lanes.length, first + Math.ceil(scroll.clientHeight / HEIGHT) + 1);
+    const { app, scroll } = this, { whole, by } = this.renew();
+    this.fit();
+    if (!scroll.clientWidth) return;
+    this.left = Math.floor(Math.min(NAME, scroll.clientWidth * NAME_SHARE));
+    byId("lanes").style.setProperty("--lane-name", this.left + "px");
+    // A graph has a border; its axis ends at the same place.
+    this.width = Math.max(40, Math.floor(scroll.clientWidth - this.left) - 1);
+    app.plot.left = scroll.getBoundingClientRect().left + this.left;
+    app.plot.width = this.width;
+    this.bars.look(this.width, whole, by);
+    const first = Math.floor(scroll.scrollTop / this.high), last = Math.min(this.shown.length, first + Math.ceil(scroll.clientHeight / this.high) + 1);
     const made = [];
-    for (let index = first; index < last; index++) made.push(this.drawLane(lanes[index], index));
-    const focused = document.activeElement?.closest(".lane")?.getAttribute("data-lane");
+    for (let index = first; index < last; index++) made.push(this.drawLane(this.shown[index], index));
+    const focused = document.activeElement?.closest(".lane button") ? { key: document.activeElement.closest(".lane")?.getAttribute("data-key"), kind: document.activeElement.className.split(" ")[0] } : null;
     this.space.replaceChildren(...made.map((one) => one.row));
     for (const one of made) one.paint();
-    if (focused) /** @type {HTMLElement | null} */ (this.space.querySelector(`[data-lane="${focused}"] button.pick`))?.focus();
-    this.drawAxis();
+    if (focused) made.find(({ row }) => row.dataset.key === focused.key)?.row.querySelector(`button.${focused.kind}`)?.focus();
+    const pen = sized(this.axis, this.width, 16);
+    drawAxis(pen, app, 0, app.tables.span + 1, { left: 0, width: this.width, top: 0 });
   }
 
-  /** Sets one scale for all lanes of threads: the maximum number of samples per bin among the busiest. Lanes of several
-   * threads may use a larger one. */
-  scale() {
-    if (this.most) return;
-    this.most = 1;
-    for (const id of this.whole.ids.slice(0, 40)) {
-      const { whole } = this.count([id]);
-      for (let x = 0; x < whole.length; x++) this.most = Math.max(this.most, whole[x]);
-    }
-  }
-
-  /** Samples of threads per pixel, and those with truncated stacks.
-   * @param {number[]} ids */
-  count(ids) {
-    const key = ids.length === this.whole.ids.length ? "all" : ids.length === 1 ? String(ids[0]) : ids[0] + "+" + ids.length;
-    const known = this.bins.get(key);
-    if (known) return known;
-    const { tables } = this.app, { time, event, leaf, leafEnd, head } = tables, width = /** @type {number} */ (this.width);
-    const made = { whole: new Uint32Array(width), cut: new Uint32Array(width) }, scale = width / (tables.span + 1), wanted = this.app.event;
-    const one = head.events.length < 2, { rooted } = head;
-    const add = (/** @type {number} */ i) => {
-      if (!one && event[i] !== wanted) return;
-      const bin = Math.floor(time[i] * scale);
-      made.whole[bin]++;
-      if (!rooted[leafEnd[leaf[i]]]) made.cut[bin]++;
-    };
-    if (key === "all") for (let i = 0; i < tables.samples; i++) add(i);
-    else {
-      this.byThread ||= samplesByThread(tables);
-      const { start, list } = this.byThread;
-      for (const id of ids) for (let k = start[id]; k < start[id + 1]; k++) add(list[k]);
-    }
-    this.bins.set(key, made);
-    return made;
-  }
-
-  /** @param {ThreadGroup} lane @param {number} index */
+  /** @param {Lane} lane @param {number} index @returns {{ row: any, paint: () => void }} */
   drawLane(lane, index) {
     const { app } = this, canvas = /** @type {HTMLCanvasElement} */ (make("canvas", { role: "img", "aria-label": `Samples of ${lane.name} over time` }));
-    const chosen = app.model.chosen?.threads, isOn = !chosen || lane.ids.some((id) => chosen[id]);
-    const comm = folded(app.tables.head.threads[lane.ids[0]][2]);
-    const pick = make("button", { type: "button", class: "pick" + (isOn ? "" : " off"), title: `${lane.name}: ${amount(lane.count)} samples`, text: lane.name,
+    const { chosen } = app.model, { threads, cpus } = chosen || { threads: null, cpus: null };
+    const isOn = lane.kind === "threads" ? !threads || lane.ids.some((id) => threads[id]) : lane.kind === "event" || !cpus || cpus[lane.at + 1] === 1;
+    const count = `${amount(lane.count)} sample${lane.count === 1 ? "" : "s"}`;
+    const pick = make("button", { type: "button", class: "pick" + (isOn ? "" : " off"), title: `${lane.name}: ${count}${lane.kind === "event" ? "; show this event" : ""}`, text: lane.name,
       click: (/** @type {MouseEvent} */ event) => this.pick(lane, event.ctrlKey || event.metaKey || event.shiftKey),
       keydown: (/** @type {KeyboardEvent} */ event) => {
-        if (event.key !== "m" && event.key !== "t") return;
+        if (lane.kind !== "threads" || event.key !== "m" && event.key !== "t") return;
         const area = pick.getBoundingClientRect();
-        if (event.key === "t") app.addFilter({ kind: "threads", ids: lane.ids }); else threadMenu(app, lane.ids, comm, area.left + 20, area.bottom);
+        if (event.key === "t") app.addFilter({ kind: "threads", ids: lane.ids }); else this.menu(lane, area.left + 20, area.bottom);
         event.preventDefault();
         event.stopPropagation();
       } });
     const name = make("div", { class: "name" }, pick);
     name.style.paddingLeft = lane.level * 8 + "px";
-    if (lane.inside.length && lane !== this.whole) {
-      name.prepend(make("button", { type: "button", class: "twist", "aria-expanded": String(lane.isOpen), "aria-label": `Threads of ${lane.name}`, text: lane.isOpen ? "▾" : "▸", click: () => { lane.isOpen = !lane.isOpen; this.draw(); } }));
+    if (lane.inside.length) {
+      const isOpen = app.state.open.includes(lane.key);
+      name.prepend(make("button", { type: "button", class: "twist", "aria-expanded": String(isOpen), "aria-label": `Lanes of ${lane.name}`, text: isOpen ? "▾" : "▸", click: () => this.keep({ open: toggled(lane, app.state.open) }) }));
     }
-    const row = make("div", { class: "lane", "data-lane": index, contextmenu: (/** @type {MouseEvent} */ event) => {
+    const row = make("div", { class: "lane", "data-lane": index, "data-key": lane.key, contextmenu: (/** @type {MouseEvent} */ event) => {
       event.preventDefault();
-      threadMenu(app, lane.ids, comm, event.clientX, event.clientY);
+      if (lane.kind === "threads") this.menu(lane, event.clientX, event.clientY); else this.pick(lane, false);
     } }, name, canvas);
-    row.style.top = index * HEIGHT + "px";
-    this.listen(canvas);
+    row.style.top = index * this.high + "px";
+    row.style.height = this.high + "px";
+    this.listen(canvas, lane);
     return { row, paint: () => this.paint(canvas, lane) };
   }
 
-  /** @param {HTMLCanvasElement} canvas @param {ThreadGroup} lane */
+  /** @param {Lane} lane @param {number} x @param {number} y */
+  menu(lane, x, y) { threadMenu(this.app, lane.ids, folded(this.app.tables.head.threads[lane.ids[0]][2]), x, y); }
+
+  /** @param {HTMLCanvasElement} canvas @param {Lane} lane */
   paint(canvas, lane) {
-    const { app } = this, { whole, cut } = this.count(lane.ids), height = HEIGHT - 3, width = /** @type {number} */ (this.width);
-    const pen = sized(canvas, width, height), bar = styled("--bar"), grey = styled("--cut");
-    let most = /** @type {number} */ (this.most);
-    if (lane.ids.length > 1) for (let x = 0; x < width; x++) most = Math.max(most, whole[x]);
-    for (let x = 0; x < width; x++) {
-      const sum = whole[x] / most * height, part = cut[x] / most * height;
-      pen.fillStyle = bar;
-      if (sum > 0) pen.fillRect(x, height - Math.max(sum, 1), 1, Math.max(sum, 1));
-      pen.fillStyle = grey;
-      if (part > 0) pen.fillRect(x, height - part, 1, part);
-    }
+    const { app, width } = this, height = this.high - 3, pen = sized(canvas, width, height);
+    this.bars.paint(pen, lane, width, height);
     const scale = width / (app.tables.span + 1), mark = (/** @type {number} */ from, /** @type {number} */ to, /** @type {string} */ colour) => {
       pen.fillStyle = colour;
       pen.fillRect(from * scale, 0, Math.max((Math.min(to, app.tables.span) - from) * scale, 1), height);
@@ -195,26 +181,13 @@ export class Timeline {
     return chosen ? { from: chosen.from, to: chosen.to } : { from: 0, to: NONE };
   }
 
-  drawAxis() {
-    const width = /** @type {number} */ (this.width), pen = sized(this.axis, width, 16), seconds = this.app.seconds(this.app.tables.span);
-    pen.fillStyle = styled("--fore");
-    pen.font = "11px system-ui, sans-serif";
-    pen.textBaseline = "top";
-    const step = axisStep(seconds, width / 80);
-    for (let tick = 0; tick <= seconds && seconds > 0; tick += step) {
-      const x = tick / seconds * (width - 1);
-      pen.fillRect(x, 11, 1, 5);
-      const text = `${Number(tick.toPrecision(6))} s`;
-      if (x + pen.measureText(text).width < width) pen.fillText(text, x + 3, 1);
-    }
-  }
-
-  /** @param {HTMLCanvasElement} canvas */
-  listen(canvas) {
-    const timeAt = (/** @type {PointerEvent} */ event) => {
+  /** @param {HTMLCanvasElement} canvas @param {Lane} lane */
+  listen(canvas, lane) {
+    const shareAt = (/** @type {PointerEvent} */ event) => {
       const area = canvas.getBoundingClientRect();
-      return Math.round(Math.min(Math.max((event.clientX - area.left) / area.width, 0), 1) * this.app.tables.span);
+      return Math.min(Math.max((event.clientX - area.left) / area.width, 0), 1);
     };
+    const timeAt = (/** @type {PointerEvent} */ event) => Math.round(shareAt(event) * this.app.tables.span);
     canvas.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
       canvas.setPointerCapture(event.pointerId);
@@ -223,36 +196,48 @@ export class Timeline {
     });
     canvas.addEventListener("pointermove", (event) => {
       byId("under").textContent = `${this.app.seconds(timeAt(event)).toFixed(6)} s`;
-      const outer = byId("lanes").getBoundingClientRect();
-      this.ruler.hidden = false;
-      this.ruler.style.left = event.clientX - outer.left + "px";
-      if (this.drag === null) return;
-      this.now = timeAt(event);
-      for (const one of this.space.children) {
-        const lane = this.open()[Number(one.getAttribute("data-lane"))];
-        this.paint(/** @type {HTMLCanvasElement} */ (one.querySelector("canvas")), lane);
+      this.app.plot.point(timeAt(event));
+      if (this.drag === null) {
+        if (event.pointerType !== "touch") showTip(this.bars.describe(lane, shareAt(event)), event.clientX, event.clientY);
+        return;
       }
+      hideTip();
+      this.now = timeAt(event);
+      for (const one of this.space.children) this.paint(/** @type {HTMLCanvasElement} */ (one.querySelector("canvas")), this.shown[Number(one.getAttribute("data-lane"))]);
     });
-    canvas.addEventListener("pointerleave", () => { byId("under").textContent = ""; this.ruler.hidden = true; });
+    canvas.addEventListener("pointerleave", () => { byId("under").textContent = ""; this.app.plot.point(null); hideTip(); });
     canvas.addEventListener("pointerup", (event) => {
       const start = this.drag, end = timeAt(event);
       this.drag = null;
-      if (start === null) return;
-      // A click without dragging removes the time selection.
-      if (Math.abs(end - start) * canvas.clientWidth < 3 * this.app.tables.span) {
-        this.app.change({ filters: this.app.state.filters.filter((filter) => filter.kind !== "time") });
-        this.draw();
-      } else if (this.isBase) this.app.change({ base: [Math.min(start, end), Math.max(start, end)], view: this.app.state.filters.some((filter) => filter.kind === "time") ? "compare" : this.app.state.view });
-      else this.app.addFilter({ kind: "time", from: Math.min(start, end), to: Math.max(start, end) });
+      if (start !== null) this.choose(lane, start, end, canvas.clientWidth);
     });
   }
 
-  /** Selects the threads of a lane; with `more`, in addition to the selected ones.
-   * @param {ThreadGroup} lane @param {boolean} more */
+  /** Selects a time after dragging over a lane. A click removes the selection, or shows the lane's event.
+   * @param {Lane} lane @param {number} start @param {number} end @param {number} width of the lane */
+  choose(lane, start, end, width) {
+    const { app } = this, { filters } = app.state;
+    if (Math.abs(end - start) * width < 3 * app.tables.span) {
+      if (lane.kind === "event") { this.pick(lane, false); return; }
+      app.change({ filters: filters.filter((filter) => filter.kind !== "time") });
+      this.draw();
+    } else if (this.isBase) app.change({ base: [Math.min(start, end), Math.max(start, end)], view: filters.some((filter) => filter.kind === "time") ? "compare" : app.state.view });
+    else app.addFilter({ kind: "time", from: Math.min(start, end), to: Math.max(start, end) });
+  }
+
+  /** Selects the threads of a lane, with `more` in addition to the selected ones; or its processor, or its event.
+   * @param {Lane} lane @param {boolean} more */
   pick(lane, more) {
-    const { app } = this, others = app.state.filters.filter((filter) => filter.kind !== "threads");
-    const before = app.state.filters.find((filter) => filter.kind === "threads");
-    if (lane === this.whole) { app.change({ filters: others }); return; }
+    const { app } = this;
+    if (lane.kind === "event") { app.change({ event: lane.at, zoom: [] }); return; }
+    const kinds = lane.key === ALL ? ["threads", "cpu"] : [lane.kind], others = app.state.filters.filter((filter) => !kinds.includes(filter.kind));
+    if (lane.key === ALL) { app.change({ filters: others }); return; }
+    const before = app.state.filters.find((filter) => filter.kind === lane.kind);
+    if (lane.kind === "cpu") {
+      const isSame = before?.kind === "cpu" && before.cpu === lane.at;
+      app.change({ filters: isSame || lane.at < 0 ? others : [...others, { kind: "cpu", cpu: lane.at }], zoom: [] });
+      return;
+    }
     const known = new Set(more && before?.kind === "threads" ? before.ids : []), has = lane.ids.every((id) => known.has(id));
     for (const id of lane.ids) if (has) known.delete(id); else known.add(id);
     const isSame = !more && before?.kind === "threads" && before.ids.join() === lane.ids.join();

@@ -3,12 +3,13 @@
 import { INK } from "../../data/colour.js";
 import { fitted } from "../../data/cut.js";
 import { boxAt } from "../../data/tree/layout.js";
-import { amount, axisStep } from "../../data/numbers.js";
+import { amount } from "../../data/numbers.js";
 import { busyThreads, samplesByThread, timeOrder } from "../../data/samples/order.js";
 import { functionKey, functionMenu } from "../actions.js";
 import { make, sized, styled } from "../elements/element.js";
 import { widthsOf } from "../elements/fit.js";
 import { isUnderPointer, pointer } from "../elements/pointer.js";
+import { addRuler, drawAxis } from "./plot.js";
 import { hideTip, showTip } from "../elements/tip.js";
 
 /** @typedef {import("../app.js").App} App */
@@ -28,12 +29,14 @@ export function orderView(app) {
   const note = make("span", { class: "note" }), status = make("p", { class: "status", role: "status", "aria-live": "polite" });
   const canvas = /** @type {HTMLCanvasElement} */ (make("canvas", { tabindex: 0, role: "application",
     "aria-label": "Stacks in time order. Arrow keys or a click select a frame, Enter or a double click selects its time, m opens a menu." }));
-  const space = make("div", { class: "space" }, canvas), box = make("div", { class: "graph" }, space);
+  const space = make("div", { class: "space" }, canvas), box = make("div", { class: "graph timed" }, space);
   const panel = make("section", { class: "panel column" }, make("div", { class: "bar" }, make("label", {}, "Thread ", list), note), box, status);
   /** @type {TimeBox[][]} */
   let rows = [];
   /** @type {ReturnType<typeof samplesByThread> | null} */
   let byThread = null;
+  /** Left edge of the time axis in the graph, and its width. */
+  let left = 0, wide = 1;
   let from = 0, to = 1, depth = 0, at = 0, start = -1, now = -1, isDrag = false, isTouch = false, moves = -1;
   // Clicks are where the press was, since their own positions are rounded.
   let press = { clientX: 0, clientY: 0 };
@@ -47,6 +50,10 @@ export function orderView(app) {
     const pen = sized(canvas, width, height), top = box.scrollTop, tree = /** @type {any} */ (app.model.tree);
     pen.font = FONT;
     pen.textBaseline = "middle";
+    pen.save();
+    pen.beginPath();
+    pen.rect(left, 0, wide, height);
+    pen.clip();
     rows.forEach((row, index) => {
       const y = AXIS + index * ROW - top;
       if (y + ROW < AXIS || y > height) return;
@@ -55,26 +62,20 @@ export function orderView(app) {
         pen.globalAlpha = app.found && !hit ? 0.55 : 1;
         pen.fillStyle = hit ? styled("--hit") : app.colour(tree, one.node);
         const w = Math.max(one.w - (one.w > 3 ? 1 : 0), 0.6);
-        pen.fillRect(one.x, y, w, ROW - 1);
+        pen.fillRect(left + one.x, y, w, ROW - 1);
         pen.globalAlpha = 1;
-        if (w > 26) label(pen, app.label(f), one.x + 3, y + ROW / 2, w - 5);
+        if (w > 26) label(pen, app.label(f), left + one.x + 3, y + ROW / 2, w - 5);
         if (index === depth && place === at && (marked || document.activeElement === canvas)) {
           pen.strokeStyle = styled("--edge");
           pen.lineWidth = 2;
-          pen.strokeRect(one.x + 1, y + 1, Math.max(1, w - 2), ROW - 3);
+          pen.strokeRect(left + one.x + 1, y + 1, Math.max(1, w - 2), ROW - 3);
         }
       });
     });
+    pen.restore();
     pen.fillStyle = styled("--back");
     pen.fillRect(0, 0, width, AXIS);
-    pen.fillStyle = styled("--fore");
-    pen.font = "11px system-ui, sans-serif";
-    const span = app.seconds(to - from), step = axisStep(span, width / 90);
-    for (let tick = Math.ceil(app.seconds(from) / step) * step; tick <= app.seconds(to); tick += step) {
-      const x = (tick - app.seconds(from)) / Math.max(span, 1e-12) * width;
-      pen.fillRect(x, AXIS - 4, 1, 4);
-      pen.fillText(`${Number(tick.toPrecision(7))} s`, x + 3, AXIS / 2);
-    }
+    drawAxis(pen, app, from, to + 1, { left, width: wide, top: 1 });
     if (start >= 0) {
       pen.fillStyle = styled("--pick");
       pen.fillRect(Math.min(start, now), 0, Math.abs(now - start), height);
@@ -91,17 +92,19 @@ export function orderView(app) {
   };
   const rowAt = (/** @type {number} */ y) => Math.floor((y - canvas.getBoundingClientRect().top - AXIS + box.scrollTop) / ROW);
   const under = (/** @type {{ clientX: number, clientY: number }} */ event) =>
-    /** @type {TimeBox | null} */ (boxAt(/** @type {any} */ (rows[rowAt(event.clientY)]), event.clientX - canvas.getBoundingClientRect().left));
+    /** @type {TimeBox | null} */ (boxAt(/** @type {any} */ (rows[rowAt(event.clientY)]), event.clientX - canvas.getBoundingClientRect().left - left));
   const mark = () => {
     marked = rows[depth]?.[at] || null;
     if (marked) status.textContent = describe(marked).join(" · ");
     paint();
   };
   const look = (/** @type {number} */ a, /** @type {number} */ b) => app.addFilter({ kind: "time", from: Math.max(0, Math.floor(a)), to: Math.ceil(b) });
-  const timeAt = (/** @type {number} */ x) => from + x / Math.max(1, box.clientWidth) * (to - from);
+  const timeAt = (/** @type {number} */ x) => Math.max(from, Math.min(to, from + (x - left) / Math.max(1, wide) * (to - from)));
+  addRuler(app, space, (time) => time < from || time > to ? -1 : left + (time - from) / Math.max(1, to - from) * wide);
   canvas.addEventListener("pointermove", (event) => {
     const area = canvas.getBoundingClientRect(), one = under(event);
     if (start >= 0) { now = event.clientX - area.left; paint(); }
+    app.plot.point(timeAt(event.clientX - area.left));
     if (event.pointerType === "touch") return;
     if (one) showTip(describe(one), event.clientX, event.clientY);
     else showTip([`${app.seconds(timeAt(event.clientX - area.left)).toFixed(6)} s`], event.clientX, event.clientY);
@@ -134,7 +137,7 @@ export function orderView(app) {
     const one = isDrag || isTouch ? null : under(press);
     if (one) look(one.from, one.to);
   });
-  canvas.addEventListener("pointerleave", hideTip);
+  canvas.addEventListener("pointerleave", () => { hideTip(); app.plot.point(null); });
   canvas.addEventListener("contextmenu", (event) => {
     const one = under(event);
     if (!one) return;
@@ -149,7 +152,7 @@ export function orderView(app) {
     if (event.key === "Enter") look(one.from, one.to);
     else if (event.key === "m") {
       const area = canvas.getBoundingClientRect(), row = hovered ? rowAt(pointer.y) : depth;
-      functionMenu(app, func[one.node], area.left + Math.max(0, one.x) + 8, area.top + AXIS + row * ROW - box.scrollTop, () => look(one.from, one.to));
+      functionMenu(app, func[one.node], area.left + left + Math.max(0, one.x) + 8, area.top + AXIS + row * ROW - box.scrollTop, () => look(one.from, one.to));
     } else {
       if (event.key === "ArrowRight") at = Math.min(at + 1, rows[depth].length - 1);
       else if (event.key === "ArrowLeft") at = Math.max(0, at - 1);
@@ -186,7 +189,11 @@ export function orderView(app) {
     const { chosen: selected } = app.model;
     from = selected ? selected.from : 0;
     to = Math.max(from + 1, Math.min(selected ? selected.to : app.tables.span, app.tables.span));
-    const made = timeOrder(app.model, thread, from, to, box.clientWidth, byThread);
+    left = Math.max(0, app.plot.left - box.getBoundingClientRect().left - box.clientLeft);
+    wide = Math.max(1, Math.min(app.plot.width, box.clientWidth - left));
+    canvas.dataset.axisLeft = String(left);
+    canvas.dataset.axisWidth = String(wide);
+    const made = timeOrder(app.model, thread, from, to, wide, byThread);
     rows = made.rows;
     const place = rows[depth]?.findIndex((one) => one.node === marked?.node && one.from === marked.from) ?? -1;
     if (place >= 0) at = place;

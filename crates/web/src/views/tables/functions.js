@@ -25,14 +25,14 @@ function functionRows(app, isWide, act) {
   };
   /** @type {import("../elements/rows.js").Column<number>[]} */
   const columns = [
-    { title: "Own", width: "var(--cost)", kind: "number", sort: "own", text: cost("own") },
-    { title: "Inclusive", width: "var(--cost)", kind: "number", sort: "total", text: cost("total") },
+    { title: "Own", width: "var(--cost)", kind: "number", sort: "own", text: cost("own"), brief: { width: "5.5em", text: (f) => percent(app.model.functionCosts().own[f], app.costs.all) } },
+    { title: "Inclusive", width: "var(--cost)", kind: "number", sort: "total", text: cost("total"), drop: 3 },
     { title: "Function", width: "minmax(12em, 1fr)", kind: "name", sort: "name", text: (f) => app.label(f), hint: (f) => app.model.name(f), mark: (f) => app.found?.hits[f] ? "hit" : "" },
   ];
   if (isWide) {
-    columns.splice(1, 0, { title: "95 %", width: "8.5em", kind: "where", text: range("own") });
-    columns.splice(3, 0, { title: "95 %", width: "8.5em", kind: "where", text: range("total") });
-    columns.push({ title: "Source or module", width: "minmax(6em, 20em)", kind: "where", text: (f) => where(app, f), hint: (f) => [app.model.file(f), app.model.module(f)].filter(Boolean).join(" in ") });
+    columns.splice(1, 0, { title: "95 %", width: "8.5em", kind: "where", text: range("own"), drop: 1 });
+    columns.splice(3, 0, { title: "95 %", width: "8.5em", kind: "where", text: range("total"), drop: 1 });
+    columns.push({ title: "Source or module", width: "minmax(6em, 20em)", kind: "where", text: (f) => where(app, f), hint: (f) => [app.model.file(f), app.model.module(f)].filter(Boolean).join(" in "), drop: 2 });
   }
   /** @type {Rows<number>} */
   const rows = new Rows({

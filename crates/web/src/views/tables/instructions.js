@@ -87,7 +87,7 @@ export class Instructions {
     part.lines.forEach((line, at) => { if (line.own > part.lines[most].own) most = at; });
     this.most = Math.max(1, part.lines[most]?.own ?? 1);
     this.rows.show(part.lines, keepPlace);
-    this.rows.fit(19, (row) => row.text);
+    this.rows.fit((row) => row.text);
     if (keepPlace) return;
     this.rows.reveal(Math.min(part.lines.length - 1, most + 6));
     this.rows.reveal(most);

@@ -30,7 +30,7 @@ export function sourceView(app) {
     picked: (row) => code.mark(row.file ? 0 : row.line),
     columns: [
       { title: "Own", width: "5.5em", kind: "number", text: (row) => share(row.own), hint: costs, bar: (row) => row.own / most },
-      { title: "Inclusive", width: "6.5em", kind: "number", text: (row) => share(row.total), hint: costs },
+      { title: "Inclusive", width: "6.5em", kind: "number", text: (row) => share(row.total), hint: costs, drop: 1 },
       { title: "Line", width: "4em", kind: "number", text: (row) => row.line ? String(row.line) : "?" },
       { title: "Source", width: "minmax(12em, 1fr)", kind: "name", text: (row) => row.text,
         mark: (row) => "code" + (row.own || row.total ? " hot" : "") + (!row.file && linked.includes(row.line) ? " linked" : "") },
@@ -78,7 +78,7 @@ export function sourceView(app) {
     linked = [];
     code.line = 0;
     lines.show(shown, true);
-    lines.fit(16.5, (row) => row.text);
+    lines.fit((row) => row.text);
     if (text) lines.reveal(Math.max(0, shown.findIndex((row) => row.own === most)));
     void code.show(f);
   };

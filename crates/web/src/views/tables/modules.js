@@ -23,9 +23,9 @@ export function modulesView(app) {
     const rows = new Rows({
       label, ...options, sorted: () => sort, sort: (by) => { sort = by; draw(); },
       columns: [
-        { title: "Own", width: "var(--cost)", kind: "number", sort: "own", text: cost("own") },
-        { title: "95 %", width: "8.5em", kind: "where", text: (key) => spread(costs().own[key], app.costs.all, costs().ownSquares[key], app.costs.allSquares) },
-        { title: "Inclusive", width: "var(--cost)", kind: "number", sort: "total", text: cost("total") },
+        { title: "Own", width: "var(--cost)", kind: "number", sort: "own", text: cost("own"), brief: { width: "5.5em", text: (key) => percent(costs().own[key], app.costs.all) } },
+        { title: "95 %", width: "8.5em", kind: "where", text: (key) => spread(costs().own[key], app.costs.all, costs().ownSquares[key], app.costs.allSquares), drop: 1 },
+        { title: "Inclusive", width: "var(--cost)", kind: "number", sort: "total", text: cost("total"), drop: 3 },
         { title: label === "Modules" ? "Module" : "Source file", width: "minmax(10em, 1fr)", kind: "name", sort: "name", text: name },
       ],
     });

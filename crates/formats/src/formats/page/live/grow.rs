@@ -18,7 +18,7 @@ use crate::render::json_writer::JsonWriter;
 
 impl LivePage {
     /// Applies a step. Returns `None` if it contradicts the tables sent before: a time exceeds 32 bits, the periods of
-    /// an event differ, or an event was added.
+    /// an event differ, or an event or the first processor was added.
     pub(super) fn apply(&mut self, step: &LiveStep<'_>) -> Option<StepChanges> {
         let LiveStep { profile, forgotten, named } = step;
         let mut changes =
@@ -26,6 +26,12 @@ impl LivePage {
         let skipped = usize::try_from(self.samples - forgotten).ok()?;
         let fresh = profile.samples.as_slice().get(skipped..).unwrap_or_default();
         self.fix_periods(profile, fresh)?;
+        if !self.present.cpus && fresh.iter().any(|sample| sample.cpu().is_some()) {
+            if !self.facts.is_empty() {
+                return None;
+            }
+            self.present.cpus = true;
+        }
         if self.clock.origin.is_none() {
             let first = fresh.iter().find_map(|sample| sample.time());
             self.clock.origin = first.map(|time| time.0);
@@ -60,7 +66,7 @@ impl LivePage {
             }
             self.fixed = Table::from_vec(vec![None; profile.events.len()]);
         }
-        if self.has_periods {
+        if self.present.periods {
             return Some(());
         }
         for sample in fresh {
@@ -314,7 +320,7 @@ impl LivePage {
             // The largest number means no end.
             clock.last = clock.last.max(now).min(u32::MAX - 1);
         }
-        self.rows.samples.push(sample, clock.last, leaf, self.has_periods);
+        self.rows.samples.push(sample, clock.last, leaf, self.present);
         Some(())
     }
 

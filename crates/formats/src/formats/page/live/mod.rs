@@ -15,6 +15,7 @@ use profile::query::{Function, FunctionId};
 use profile::{EndReason, LocationId, Profile, StackId, StringId, Table};
 
 use super::head::{Fixed, PageModules};
+use super::schema::SampleFacts;
 use super::tree::{AddressId, LeafId, NodeId, PageNode};
 use crate::summary::write_summary;
 use rows::{NumberTables, TextTables};
@@ -33,7 +34,8 @@ pub struct LivePage {
     quality: Vec<u8>,
     clock: TimeEncoding,
     fixed: Fixed,
-    has_periods: bool,
+    /// Properties of samples that the tables sent before can express.
+    present: SampleFacts,
     /// Indexes of the rows in the tables.
     functions: HashMap<Function, FunctionId>,
     elsewhere: HashMap<(StringId, u32), u32>,
@@ -132,7 +134,7 @@ impl LivePage {
                 // The step contradicts the facts that were sent before.
                 *self = Self::new(self.inlines);
                 self.clock.unit = UNIT.max(grow::span(step.profile) / (u64::from(u32::MAX) / 2));
-                self.has_periods = grow::have_periods(step.profile);
+                self.present.periods = grow::have_periods(step.profile);
                 self.apply(step);
                 None
             }

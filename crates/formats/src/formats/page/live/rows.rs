@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use profile::{SampleRow, ThreadRow};
 
-use super::super::schema::{FunctionRow, SAMPLES, SampleColumn, SampleNumber, Width};
+use super::super::schema::{FunctionRow, SAMPLES, SampleColumn, SampleFacts, SampleNumber, Width};
 use super::super::tree::{Leaf, LeafId, PageNode};
 
 /// Tables of text. Rows of modules and threads can change.
@@ -99,11 +99,11 @@ impl SampleColumns {
         self.rows
     }
 
-    /// Adds a sample at `time`, in units since the origin. `periods`: whether the tables contain periods.
-    pub(super) fn push(&mut self, sample: &SampleRow, time: u32, leaf: LeafId, periods: bool) {
+    /// Adds a sample at `time`, in units since the origin. `facts`: those that the tables express.
+    pub(super) fn push(&mut self, sample: &SampleRow, time: u32, leaf: LeafId, facts: SampleFacts) {
         self.rows += 1;
         for (column, numbers) in SAMPLES.iter().zip(&mut self.columns) {
-            if column.is_present(periods) {
+            if column.is_present(facts) {
                 numbers.push(match column.number {
                     SampleNumber::Time => time.into(),
                     SampleNumber::Leaf => leaf.as_u32().into(),
@@ -123,16 +123,16 @@ impl SampleColumns {
     pub(super) fn columns(
         &self,
         from: usize,
-        periods: bool,
+        facts: SampleFacts,
     ) -> impl Iterator<Item = (&'static SampleColumn, FromRow<'_>)> {
         let columns = SAMPLES.iter().zip(&self.columns);
-        let present = columns.filter(move |(column, _)| column.is_present(periods));
+        let present = columns.filter(move |(column, _)| column.is_present(facts));
         present.map(move |(column, numbers)| (column, numbers.from(from)))
     }
 
     /// Iterates over the leaves of samples from a row on.
     pub(super) fn leaves(&self, from: usize) -> impl Iterator<Item = u64> {
-        let mut columns = self.columns(from, false);
+        let mut columns = self.columns(from, SampleFacts::default());
         let leaves = columns.find(|(column, _)| matches!(column.number, SampleNumber::Leaf));
         leaves.into_iter().flat_map(|(_, numbers)| numbers)
     }

@@ -90,7 +90,7 @@ impl LivePage {
         add(&mut columns, NODES, all.nodes.get(from.nodes..));
         add(&mut columns, LEAVES, all.leaves.get(from.leaves..));
         add(&mut columns, ADDRESSES, all.addresses.get(from.addresses..));
-        for (column, numbers) in all.samples.columns(from.samples, self.has_periods) {
+        for (column, numbers) in all.samples.columns(from.samples, self.present) {
             let is_time = matches!(column.number, SampleNumber::Time);
             let numbers = if whole && is_time { differences(numbers) } else { numbers };
             columns.push((column.name, column.width, numbers));

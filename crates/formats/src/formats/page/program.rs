@@ -1,0 +1,111 @@
+//! Name of the recorded program, for the title of the page.
+
+use profile::Profile;
+
+/// Recorder's options that are followed by a value in the next word.
+/// Source: tools/perf/Documentation/perf-record.txt.
+const SHORT_WITH_VALUE: &[u8] = b"eptrcoFmCDGjku";
+const LONG_WITH_VALUE: &[&[u8]] = &[
+    b"event",
+    b"filter",
+    b"pid",
+    b"tid",
+    b"realtime",
+    b"count",
+    b"output",
+    b"freq",
+    b"mmap-pages",
+    b"mmap-flush",
+    b"call-graph",
+    b"cpu",
+    b"delay",
+    b"cgroup",
+    b"branch-filter",
+    b"clockid",
+    b"uid",
+    b"max-size",
+    b"switch-max-files",
+    b"affinity",
+    b"control",
+    b"num-thread-synthesize",
+    b"proc-map-timeout",
+    b"synth",
+    b"vmlinux",
+];
+
+/// Recorder's options that select running processes, CPUs or users.
+const SHORT_OF_OTHERS: &[u8] = b"aptCu";
+const LONG_OF_OTHERS: &[&[u8]] = &[b"all-cpus", b"pid", b"tid", b"cpu", b"uid"];
+
+/// Returns the file name of the program that the recorder started; `None` if it recorded others, or none is known.
+pub(super) fn program(profile: &Profile) -> Option<&[u8]> {
+    let words = profile.recording.command_line.iter().map(|&word| profile.strings.get(word));
+    let mut words = words.skip(1).skip_while(|word| *word == b"record");
+    let name = loop {
+        let word = words.next()?;
+        let skipped = match word {
+            b"--" => break words.next()?,
+            [b'-', b'-', long @ ..] => {
+                let name = long.split(|&byte| byte == b'=').next().unwrap_or_default();
+                if LONG_OF_OTHERS.contains(&name) {
+                    return None;
+                }
+                name.len() == long.len() && LONG_WITH_VALUE.contains(&name)
+            }
+            [b'-', short @ ..] => {
+                // Options without values can be joined with each other and with one that has a value.
+                let at = short.iter().position(|option| SHORT_WITH_VALUE.contains(option));
+                let mut options = short.iter().take(at.map_or(short.len(), |at| at + 1));
+                if options.any(|option| SHORT_OF_OTHERS.contains(option)) {
+                    return None;
+                }
+                at.is_some_and(|at| at + 1 == short.len())
+            }
+            program => break program,
+        };
+        if skipped {
+            words.next()?;
+        }
+    };
+    let mut name = file_name(name);
+    // The program is that which `env` starts.
+    while name == b"env" {
+        name = file_name(words.find(|word| !word.starts_with(b"-") && !word.contains(&b'='))?);
+    }
+    Some(name)
+}
+
+fn file_name(path: &[u8]) -> &[u8] {
+    path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_follows_the_options() {
+        for (command_line, expected) in [
+            (
+                "/usr/bin/perf record -q -e cpu-clock -F 1999 -o a.data -- /usr/bin/g++ -O2 -c t.cpp",
+                Some("g++"),
+            ),
+            ("perf record -gF 99 --call-graph dwarf,8192 --freq=9 ./app 60", Some("app")),
+            ("perf record -F99 -g --no-inherit make -j2", Some("make")),
+            ("perf record -- env A=b LANG=C cargo build", Some("cargo")),
+            ("perf record -a -- sleep 6", None),
+            ("perf record -p 5", None),
+            ("perf record -g -p5", None),
+            ("perf record -gaF 99 sleep 5", None),
+            ("perf record --pid=5", None),
+            ("perf record --cpu 1 sleep 5", None),
+            ("perf record -F", None),
+            ("perf", None),
+        ] {
+            let mut profile = Profile::default();
+            let words = command_line.split(' ').map(|word| profile.strings.intern(word.as_bytes()));
+            profile.recording.command_line = words.collect();
+            assert_eq!(program(&profile), expected.map(str::as_bytes), "{command_line}");
+        }
+    }
+}
