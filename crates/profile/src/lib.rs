@@ -89,8 +89,8 @@ pub use id::{
 pub use parts::{split_copy, whole_function};
 pub use profile::Profile;
 pub use quality::{
-    Advice, DUMP_SIZES, DumpAdvice, EventLoss, FindingRow, ModuleLoss, NamelessModule, NeedCounts,
-    StackNeeds, Summary, ThreadState, ThreadWithoutSwitch,
+    Advice, AppliedFilter, DUMP_SIZES, DumpAdvice, EventLoss, EventSpan, FindingRow, ModuleLoss,
+    NamelessModule, NeedCounts, StackNeeds, Summary, ThreadState, ThreadWithoutSwitch,
 };
 pub use reason::{EndReason, FoundBy};
 pub use tables::{

@@ -7,6 +7,7 @@
 mod args;
 mod commands;
 mod compat;
+mod function_filter;
 mod hotspot;
 mod spelling;
 mod terminal;

@@ -30,6 +30,9 @@ pub(super) fn print(
         normalized(json.key("normalization"), diff);
         json.key("inlines").boolean(diff.inlines);
         json.key("exact_names").boolean(diff.exact_names);
+        if !diff.filters.is_empty() {
+            json.key("filters").array(&diff.filters, JsonWriter::string);
+        }
         json.key("method").string(diff.method.as_str());
         json.key("tested").object(|json| {
             json.key("own").number(diff.tested[0]);

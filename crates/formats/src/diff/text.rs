@@ -142,7 +142,15 @@ fn side_text(diff: &Diff, side: &DiffRuns) -> String {
 fn compared(diff: &Diff) -> String {
     let names = if diff.exact_names { "exact name" } else { "name" };
     let with = if diff.inlines { "with" } else { "without" };
-    format!("{}; functions by {names} and module, {with} inlined functions", normalization(diff))
+    let mut line = format!(
+        "{}; functions by {names} and module, {with} inlined functions",
+        normalization(diff)
+    );
+    if !diff.filters.is_empty() {
+        line.push_str("; filters: ");
+        line.push_str(&printable(diff.filters.join(", ").as_bytes()));
+    }
+    line
 }
 
 /// Returns the number of functions that changed, and its significance.

@@ -26,7 +26,7 @@ pub(super) fn dump_tip(profile: &Profile) -> Option<String> {
             ))
         }
         DumpAdvice::Change { bytes, rooted: None } => {
-            let cut = share(profile.summary.stack_needs.truncated, profile.samples.len() as u64);
+            let cut = share(profile.summary.stack_needs.truncated, unwound_samples(profile));
             Some(format!(
                 "{cut} of the stacks exceed their copy; record with --stack-size {bytes}."
             ))
@@ -57,7 +57,7 @@ pub(super) fn dump_details(profile: &Profile) -> Option<String> {
                 }
                 _ => "a larger copy would complete few of them".to_owned(),
             };
-            let cut = share(needs.truncated, profile.samples.len() as u64);
+            let cut = share(needs.truncated, unwound_samples(profile));
             Some(format!(
                 "{cut} of the stacks exceed their copy of {} bytes; {rest}.",
                 grouped(recorded)
@@ -71,8 +71,13 @@ fn recorded(profile: &Profile) -> u64 {
 }
 
 fn advice(profile: &Profile) -> DumpAdvice {
-    let samples = profile.samples.len() as u64;
-    DumpAdvice::new(&profile.summary.stack_needs, recorded(profile), samples)
+    DumpAdvice::new(&profile.summary.stack_needs, recorded(profile), unwound_samples(profile))
+}
+
+/// Number of unwound samples, which the needs are of.
+pub(crate) fn unwound_samples(profile: &Profile) -> u64 {
+    let removed = profile.summary.applied_filter.as_ref().map_or(0, |filter| filter.removed);
+    profile.samples.len() as u64 + removed
 }
 
 /// The size of a recording with copies of so many bytes, as a multiple: `2.0`.

@@ -74,6 +74,9 @@ pub fn write_short_summary(
 
 fn counts(profile: &Profile, styles: &SummaryStyles, lines: &mut Lines) {
     lines.plain(sample_counts(profile));
+    if let Some(text) = filtered(profile) {
+        lines.plain(text);
+    }
     if let Some(text) = lost(profile) {
         lines.styled(styles.loss, text);
     }
@@ -84,13 +87,23 @@ pub(super) fn sample_counts(profile: &Profile) -> String {
     let summary = &profile.summary;
     let samples = counted(summary.samples, "sample");
     let mut text = format!("{samples}, {}", counted(summary.frames, "frame"));
-    if summary.samples_filtered > 0 {
-        text += &format!("; {} filtered out", grouped(summary.samples_filtered));
+    let removed = summary.applied_filter.as_ref().map_or(0, |filter| filter.removed);
+    let out = summary.samples_filtered.saturating_sub(removed);
+    if out > 0 {
+        text += &format!("; {} filtered out", grouped(out));
     }
     if summary.samples_dropped > 0 {
         text += &format!("; {} could not be decoded", grouped(summary.samples_dropped));
     }
     text + "."
+}
+
+/// `Filters left 1,234 of 4,450 samples.`, if a filter of functions removed some.
+pub(super) fn filtered(profile: &Profile) -> Option<String> {
+    let removed = profile.summary.applied_filter.as_ref()?.removed;
+    let left = profile.samples.len() as u64;
+    let before = counted(left + removed, "sample");
+    (removed > 0).then(|| format!("Filters left {} of {before}.", grouped(left)))
 }
 
 /// The end reasons of the samples with their counts, complete ones first, then by decreasing count; and the sum.

@@ -8,7 +8,7 @@ use profile::query::found_counts;
 use profile::{FoundBy, Profile};
 
 use super::dump_hint::dump_details;
-use super::short::{end_counts, headline, lost, sample_counts, tips};
+use super::short::{end_counts, filtered, headline, lost, sample_counts, tips};
 use super::styles::SummaryStyles;
 use super::threads_without_switch::threads_without_switch;
 use crate::render::numbers::{counted, grouped, share};
@@ -53,6 +53,14 @@ pub fn write_styled_summary(
 
 fn counts(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<()> {
     writeln!(text, "{}", sample_counts(profile))?;
+    if let Some(filter) = &profile.summary.applied_filter {
+        if let Some(left) = filtered(profile) {
+            writeln!(text, "{left}")?;
+        }
+        text.extend_from_slice(b"Filters: ");
+        push_line_safe(text, filter.filters.join(", ").as_bytes());
+        text.extend_from_slice(b".\n");
+    }
     if let Some(lost) = lost(profile) {
         writeln!(text, "{style}{lost}{style:#}")?;
     }

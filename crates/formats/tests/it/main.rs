@@ -4,6 +4,7 @@
 mod diff;
 mod documented;
 mod exact;
+mod filtered;
 mod firefox;
 mod hotspot;
 mod joined;

@@ -178,6 +178,7 @@ fn a_module_is_named_once_for_stacks_and_names() {
     let help = profile.summary.nameless[0].help.clone();
     let loss = |samples| ModuleLoss {
         module: Some(ModuleId(2)),
+        end: profile::EndReason::NoModule,
         samples,
         reason: "file not found".into(),
         help: help.clone(),
@@ -278,6 +279,7 @@ fn the_list_of_modules_is_cut() {
     profile.summary.losses = vec![
         ModuleLoss {
             module: None,
+            end: profile::EndReason::NoUnwindInfo,
             samples: 1,
             reason: "gone".into(),
             help: Some(Advice { code: "give-file", text: "look".into(), ..Advice::default() })

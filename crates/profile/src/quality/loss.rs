@@ -4,6 +4,7 @@ use address::ModuleId;
 
 use super::Advice;
 use crate::id::EventId;
+use crate::reason::EndReason;
 
 /// Losses of one event, as reported by the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub struct NamelessModule {
 pub struct ModuleLoss {
     /// The module; `None` for unmapped memory.
     pub module: Option<ModuleId>,
+    /// The end reason of the chains.
+    pub end: EndReason,
     /// Number of samples with a chain that ended there.
     pub samples: u64,
     /// Reason in plain words.

@@ -4,6 +4,7 @@ use address::Timestamp;
 
 use crate::id::ThreadId;
 use crate::quality::finding::FindingRow;
+use crate::quality::function_filter::AppliedFilter;
 use crate::quality::loss::{EventLoss, ModuleLoss, NamelessModule};
 use crate::quality::stack_needs::StackNeeds;
 
@@ -38,6 +39,8 @@ pub struct Summary {
     pub nameless: Vec<NamelessModule>,
     /// Threads without a context switch in the whole recording, if off-CPU times were requested.
     pub threads_without_switch: Vec<ThreadWithoutSwitch>,
+    /// The filter of functions that was applied to the profile.
+    pub applied_filter: Option<AppliedFilter>,
     /// Other problems of the input, in plain words.
     pub findings: Vec<FindingRow>,
 }

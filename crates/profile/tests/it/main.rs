@@ -1,4 +1,5 @@
 //! Queries on small hand-written profiles.
 
 mod diff;
+mod function_filters;
 mod query;

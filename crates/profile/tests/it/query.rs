@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 use address::{ModuleId, Pid, Tid};
 use options::{GroupBy, QueryFilter, Weight};
 use profile::query::engine::{
-    CallLabel, EventChoice, Filter, Index, RowKey, Selection, TableShape, TreeShape, table, tree,
+    CallLabel, EventChoice, Filter, FunctionFilter, Index, RowKey, Selection, TableShape,
+    TreeShape, table, tree,
 };
 use profile::{
-    EndReason, EventId, EventRow, FoundBy, FrameRow, InlineRow, LayoutId, LocationRow, ModuleKind,
-    ModuleRow, Profile, SampleRow, StackRow, ThreadId, ThreadRow,
+    EndReason, EventId, EventRow, FoundBy, FrameRow, InlineRow, LayoutId, LayoutRow, LocationRow,
+    ModuleKind, ModuleRow, Profile, SampleRow, StackRow, ThreadId, ThreadRow,
 };
 use serde::Deserialize;
 
@@ -52,6 +53,7 @@ fn profile(expected: &Expected) -> Profile {
         cgroup: None,
     });
     profile.events.push(EventRow { name, kind: 0, config: 0, frequency: true, rate: 1 });
+    profile.layouts.push(LayoutRow::default());
     for samples in &expected.samples {
         let mut stack = None;
         for name in &samples.stack {
@@ -87,43 +89,64 @@ fn profile(expected: &Expected) -> Profile {
 fn answers_are_those_of_the_table() {
     let text = include_str!("../../../../testdata/queries.json");
     let expected: Expected = serde_json::from_str(text).expect("a table");
-    let profile = profile(&expected);
-    let index = Index::new(&profile, true);
-    for Question { filter: asked, top, stacks } in &expected.questions {
-        let filter = Filter::new(asked, 1 << 20).expect("patterns");
-        let (weight, event) = (Weight::Samples, EventChoice::First);
-        let selection =
-            Selection::new(&profile, &index, weight, &event, &filter).expect("an event");
-        let name = |function| {
-            let name = selection.function(function).name.expect("all have names");
-            String::from_utf8_lossy(profile.strings.get(name)).into_owned()
-        };
-        let (rows, _) = table(&selection, TableShape::all(GroupBy::Function));
-        let rows = rows.iter().map(|row| match row.key {
-            RowKey::Function(id) => (name(id), row.own.samples, row.inclusive.samples),
-            _ => unreachable!("a table of functions"),
-        });
-        assert_eq!(&rows.collect::<Vec<_>>(), top, "{asked:?}");
-        for inverted in [false, true] {
-            let shape =
-                TreeShape { inverted, truncated: false, depth: None, least: 0, most: usize::MAX };
-            let (nodes, cut) = tree(&selection, shape);
-            assert_eq!(cut, 0);
-            let mut found = BTreeMap::new();
-            for node in nodes.iter().filter(|node| node.own.samples > 0) {
-                let mut path = Vec::new();
-                let mut at = Some(node);
-                while let Some(node) = at {
-                    let CallLabel::Function(function) = node.label else { panic!("a function") };
-                    path.push(name(function));
-                    at = node.parent.map(|parent| &nodes[parent]);
-                }
-                if !inverted {
-                    path.reverse();
-                }
-                found.insert(path.join(";"), node.own.samples);
-            }
-            assert_eq!(&found, stacks, "{asked:?}, inverted: {inverted}");
+    let whole = profile(&expected);
+    for question in &expected.questions {
+        let filter = Filter::new(&question.filter, 1 << 20).expect("patterns");
+        check(&whole, &filter, question);
+        // The functions of a filter can also be removed from the profile itself.
+        let functions = FunctionFilter::new(&question.filter, 1 << 20).expect("patterns");
+        let mut rest = profile(&expected);
+        if rest.filter_functions(&functions, true).left == 0 {
+            assert!(question.top.is_empty(), "{:?}", question.filter);
+        } else {
+            let others = QueryFilter {
+                time: question.filter.time,
+                threads: question.filter.threads.clone(),
+                processes: question.filter.processes.clone(),
+                comm: question.filter.comm.clone(),
+                ..QueryFilter::default()
+            };
+            check(&rest, &Filter::new(&others, 1 << 20).expect("patterns"), question);
         }
+    }
+}
+
+/// Checks the answers to a question on a profile.
+#[track_caller]
+fn check(profile: &Profile, filter: &Filter, question: &Question) {
+    let Question { filter: asked, top, stacks } = question;
+    let index = Index::new(profile, true);
+    let (weight, event) = (Weight::Samples, EventChoice::First);
+    let selection = Selection::new(profile, &index, weight, &event, filter).expect("an event");
+    let name = |function| {
+        let name = selection.function(function).name.expect("all have names");
+        String::from_utf8_lossy(profile.strings.get(name)).into_owned()
+    };
+    let (rows, _) = table(&selection, TableShape::all(GroupBy::Function));
+    let rows = rows.iter().map(|row| match row.key {
+        RowKey::Function(id) => (name(id), row.own.samples, row.inclusive.samples),
+        _ => unreachable!("a table of functions"),
+    });
+    assert_eq!(&rows.collect::<Vec<_>>(), top, "{asked:?}");
+    for inverted in [false, true] {
+        let shape =
+            TreeShape { inverted, truncated: false, depth: None, least: 0, most: usize::MAX };
+        let (nodes, cut) = tree(&selection, shape);
+        assert_eq!(cut, 0);
+        let mut found = BTreeMap::new();
+        for node in nodes.iter().filter(|node| node.own.samples > 0) {
+            let mut path = Vec::new();
+            let mut at = Some(node);
+            while let Some(node) = at {
+                let CallLabel::Function(function) = node.label else { panic!("a function") };
+                path.push(name(function));
+                at = node.parent.map(|parent| &nodes[parent]);
+            }
+            if !inverted {
+                path.reverse();
+            }
+            found.insert(path.join(";"), node.own.samples);
+        }
+        assert_eq!(&found, stacks, "{asked:?}, inverted: {inverted}");
     }
 }

@@ -22,8 +22,8 @@ pub(crate) use commands::{
 #[cfg(feature = "service")]
 pub(crate) use commands::{FrontArgs, LiveArgs, ServeArgs, WorkerArgs};
 pub(crate) use examples::{ENVIRONMENT, EXAMPLES, EXIT_STATUS, FILES};
-pub(crate) use groups::{FileArgs, FilterArgs, FoldedArgs};
-pub(crate) use suggestions::with_suggestion;
+pub(crate) use groups::{FileArgs, FilterArgs, FoldedArgs, FunctionArgs};
+pub(crate) use suggestions::{LIKE_ENOUGH, likeness, with_suggestion};
 pub(crate) use values::{ColorArg, clock_range, color_in_arguments, time_of};
 
 /// Turn a recording of `perf record --call-graph dwarf` into symbolized callchains.

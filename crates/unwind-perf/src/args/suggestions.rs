@@ -9,11 +9,11 @@ use host::Origin;
 
 use super::options::host;
 
-/// How alike a word must be to a command's name to be taken for it, as clap has it for its own suggestions.
-const ALIKE: f64 = 0.8;
+/// Similarity from which a word may be meant for another, as clap has it for its own suggestions.
+pub(crate) const LIKE_ENOUGH: f64 = 0.8;
 
 /// Similarity of two words, from 0 to 1; a word with one typing error counts as equal.
-fn likeness(name: &str, word: &str) -> f64 {
+pub(crate) fn likeness(name: &str, word: &str) -> f64 {
     if strsim::damerau_levenshtein(name, word) == 1 { 1.0 } else { strsim::jaro(name, word) }
 }
 
@@ -58,5 +58,5 @@ pub(crate) fn suggestion(command: &Command, word: &str) -> Option<String> {
     let alike = names.map(|name| (likeness(name, word), name));
     let (alike, name) = alike.max_by(|a, b| a.0.total_cmp(&b.0))?;
     let is_path = word.contains(['/', '.']) || host().stat(Path::new(word), Origin::User).is_ok();
-    (alike >= ALIKE && name != word && !is_path).then(|| name.to_owned())
+    (alike >= LIKE_ENOUGH && name != word && !is_path).then(|| name.to_owned())
 }

@@ -4,7 +4,7 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use formats::{DiffFormat, DiffGate, DiffPrintOptions, StackWeight, diff_function_name};
 use host::Origin;
 use options::Percent;
@@ -15,6 +15,7 @@ use super::extensions::refuse_unknown;
 use super::no_samples::no_samples_advice;
 use super::profile::on_pool;
 use crate::args::{DiffArgs, RunOptions, host, pipeline, source, with_argument};
+use crate::function_filter::filter_functions;
 use crate::terminal::{
     Completeness, Inputs, OutputTarget, Progress, Status, console_look, print_error, print_to,
     shown, timings_text,
@@ -122,10 +123,13 @@ impl<'a> Loader<'a> {
         let analysis = self.pipeline.analyze(source(path), &self.options, &observer);
         let analysis = analysis.map_err(with_argument);
         self.progress.clear();
-        let analysis = analysis?;
+        let mut analysis = analysis?;
         if let Some(message) = no_samples_advice(&analysis, &self.options.samples) {
             bail!("{name}: {message}");
         }
+        let inlines = self.options.names.inlines;
+        filter_functions(&mut analysis.profile, &run.functions, inlines)
+            .with_context(|| shown(&name))?;
         if run.timings {
             let timings = timings_text(&analysis.timings, analysis.profile.locations.len());
             eprint!("{}:\n{timings}", shown(&name));

@@ -22,6 +22,7 @@ use crate::args::FlamegraphArgs;
 use crate::args::{
     MainArgs, ReportArgs, RunArgs, RunOptions, host, pipeline, source, with_argument,
 };
+use crate::function_filter::filter_functions;
 use crate::hotspot;
 use crate::terminal::{
     Inputs, OutputTarget, Progress, Status, console_look, output_path, print_error, print_note,
@@ -193,6 +194,7 @@ impl ProfileJob<'_> {
                     options,
                     stream: StreamOptions::default(),
                     output: self.args.output.as_deref(),
+                    functions: Some(&self.args.functions).filter(|filters| !filters.is_empty()),
                     map_files: &map_files,
                     quiet: self.args.quiet,
                     verbose: self.args.verbose,
@@ -259,6 +261,7 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
         && let Some(printer) = GrowingSamples::new(*format, *options)
         && is_stream(input)
         && !off_cpu
+        && args.functions.is_empty()
     {
         return print_lines(input, *format, printer, run, args);
     }
@@ -284,6 +287,12 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     if let Some(message) = no_samples_advice(&analysis, &options.samples) {
         progress.clear();
         bail!(message);
+    }
+    let inlines = options.names.inlines;
+    filter_functions(&mut analysis.profile, &args.functions, inlines)
+        .inspect_err(|_| progress.clear())?;
+    if !args.functions.is_empty() {
+        analysis.profile.retain_strings();
     }
     analysis.profile.recording.service = service_name.map(|name| name.as_bytes().into());
     progress.begin("writing");

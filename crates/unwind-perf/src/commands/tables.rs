@@ -29,7 +29,6 @@ pub(super) fn top(args: &TopArgs) -> anyhow::Result<Status> {
     };
     let rows = if format == TopFormat::Text { ROWS } else { 0 };
     let table = TopTable {
-        filter: args.functions.filter()?,
         inlines: run.options.names.inlines,
         weight: args.weight.weight(),
         by: args.by,
@@ -49,7 +48,6 @@ pub(super) fn top(args: &TopArgs) -> anyhow::Result<Status> {
 pub(super) fn tree(args: &TreeArgs) -> anyhow::Result<Status> {
     let run = args.run.options()?;
     let table = TreeTable {
-        filter: args.functions.filter()?,
         inlines: run.options.names.inlines,
         weight: args.weight.weight(),
         bottom_up: args.bottom_up,

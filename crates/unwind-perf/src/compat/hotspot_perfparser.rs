@@ -176,6 +176,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         _ => source(arguments.input.as_deref().unwrap_or(Path::new("-"))),
     };
     let job = HotspotJob {
+        functions: None,
         source,
         options: options(arguments),
         stream: StreamOptions {

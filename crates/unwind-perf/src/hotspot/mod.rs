@@ -5,6 +5,7 @@ mod output;
 mod records;
 
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,8 +17,9 @@ use pipeline::{
     Analysis, Error, Observer, Options, Pipeline, RejectedSamples, Source, StreamOptions,
 };
 
-use crate::args::{pipeline, with_argument};
-use crate::hotspot::output::{SharedStream, StreamObserver, StreamOutput};
+use crate::args::{FunctionArgs, pipeline, with_argument};
+use crate::function_filter::filter_functions;
+use crate::hotspot::output::{CollectedDetails, SharedStream, StreamObserver, StreamOutput};
 use crate::terminal::{
     Completeness, Inputs, Out, OutputTarget, Progress, Status, output_path, print_not_kept,
     print_summary, timings_text,
@@ -34,6 +36,8 @@ pub(crate) struct HotspotJob<'a> {
     pub(crate) stream: StreamOptions,
     /// Path of the output; `None` for standard output.
     pub(crate) output: Option<&'a Path>,
+    /// The filters of functions. With them, the stream is written when the recording is complete.
+    pub(crate) functions: Option<&'a FunctionArgs>,
     /// The files that map hints were read from.
     pub(crate) map_files: &'a [PathBuf],
     /// True to print neither progress nor summary.
@@ -100,9 +104,24 @@ pub(crate) fn run(job: HotspotJob<'_>) -> anyhow::Result<HotspotOutcome> {
     let out = out.with_context(|| target.failed())?;
     let HotspotJob { source, options, stream: reading, .. } = job;
     let observer: Arc<dyn Observer> = progress.clone();
-    let written = write_stream(&pipeline(), source, reading, &options, observer, out);
+    let written = match job.functions {
+        None => write_stream(&pipeline(), source, reading, &options, observer, out)
+            .map_err(|error| explained(error, &target)),
+        Some(functions) => {
+            let mut collected = CollectedDetails::default();
+            pipeline()
+                .analyze_in_steps(source, reading, &options, &observer, &mut collected)
+                .map_err(|error| explained(error, &target))
+                .and_then(|analysis| {
+                    let inlines = options.names.inlines;
+                    let out = HotspotStream::new(out, inlines);
+                    let written = write_filtered(analysis, functions, inlines, collected, out);
+                    written.with_context(|| target.failed())?
+                })
+        }
+    };
     progress.clear();
-    let mut analysis = written.map_err(|error| explained(error, &target))?;
+    let mut analysis = written?;
     analysis.timings.ended("print");
     if job.timings {
         eprint!("{}", timings_text(&analysis.timings, analysis.profile.locations.len()));
@@ -146,6 +165,28 @@ pub(crate) fn write_stream(
         })
         .map_err(Error::Output)?;
     Ok(analysis)
+}
+
+/// Writes the stream of a complete recording with the samples and functions that filters leave.
+/// The inner error is about the filters, the outer one about the output.
+fn write_filtered(
+    mut analysis: Analysis,
+    functions: &FunctionArgs,
+    inlines: bool,
+    collected: CollectedDetails,
+    mut stream: HotspotStream<Out>,
+) -> io::Result<anyhow::Result<Analysis>> {
+    if let Err(error) = filter_functions(&mut analysis.profile, functions, inlines) {
+        return Ok(Err(error));
+    }
+    let profile = &analysis.profile;
+    let mut details = collected.into_details();
+    add_disorder(&mut details, &analysis.findings);
+    stream.begin(profile, &details)?;
+    stream.samples(profile, &details, profile.samples.len())?;
+    stream.finish(profile, &details)?;
+    stream.output().complete()?;
+    Ok(Ok(analysis))
 }
 
 /// Converts an error of the run to the form that users of this stream expect.

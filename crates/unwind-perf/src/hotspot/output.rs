@@ -72,10 +72,9 @@ impl Observer for StreamObserver {
     }
 }
 
-/// Writes a growing profile.
-#[derive(Debug)]
-pub(super) struct StreamOutput {
-    stream: SharedStream,
+/// Collects the details that only this stream has, while a recording is read.
+#[derive(Debug, Default)]
+pub(super) struct CollectedDetails {
     details: Details,
     records: Records,
     /// Modules with a missing file that was already reported.
@@ -84,19 +83,8 @@ pub(super) struct StreamOutput {
     reported_fields: bool,
 }
 
-impl StreamOutput {
-    pub(super) fn new(stream: SharedStream) -> Self {
-        Self {
-            stream,
-            details: Details::default(),
-            records: Records::default(),
-            missing: HashSet::new(),
-            reported_kernel: false,
-            reported_fields: false,
-        }
-    }
-
-    /// Returns the details that only this stream has and that were not written yet.
+impl CollectedDetails {
+    /// Returns the details that were not written yet.
     pub(super) fn into_details(self) -> Details {
         self.details
     }
@@ -130,11 +118,11 @@ impl StreamOutput {
     }
 }
 
-impl Sink for StreamOutput {
+impl Sink for CollectedDetails {
     fn begin(&mut self, head: &Head, profile: &mut Profile, _: &RunAccount) -> io::Result<()> {
         self.details = machine_details(head, &mut profile.strings);
         learn_tracepoints(head, &mut self.details, &mut profile.strings);
-        self.stream.with(|stream| stream.begin(profile, &self.details))
+        Ok(())
     }
 
     fn batch(&mut self, batch: &Batch, profile: &mut Profile) {
@@ -152,7 +140,46 @@ impl Sink for StreamOutput {
 
     fn grown(&mut self, grown: &Grown<'_>) -> io::Result<()> {
         self.report_missing(grown);
-        let details = &mut self.details;
+        Ok(())
+    }
+}
+
+/// Writes a growing profile.
+#[derive(Debug)]
+pub(super) struct StreamOutput {
+    stream: SharedStream,
+    collected: CollectedDetails,
+}
+
+impl StreamOutput {
+    pub(super) fn new(stream: SharedStream) -> Self {
+        Self { stream, collected: CollectedDetails::default() }
+    }
+
+    /// Returns the details that only this stream has and that were not written yet.
+    pub(super) fn into_details(self) -> Details {
+        self.collected.into_details()
+    }
+}
+
+impl Sink for StreamOutput {
+    fn begin(
+        &mut self,
+        head: &Head,
+        profile: &mut Profile,
+        account: &RunAccount,
+    ) -> io::Result<()> {
+        self.collected.begin(head, profile, account)?;
+        self.stream.with(|stream| stream.begin(profile, &self.collected.details))
+    }
+
+    fn batch(&mut self, batch: &Batch, profile: &mut Profile) {
+        self.collected.batch(batch, profile);
+    }
+
+    fn grown(&mut self, grown: &Grown<'_>) -> io::Result<()> {
+        self.collected.grown(grown)?;
+        let details = &mut self.collected.details;
         self.stream.with(|stream| {
             let written = stream.samples(grown.profile, details, grown.account.expected);
             // Written data is not needed again: events of threads, and rows of single samples.

@@ -31,7 +31,7 @@ export const COLUMNS = {
 /** @typedef {{ version: number, title: string, summary: string, recording: RecordingHead, unit: number, origin: number,
  *   events: EventHead[], offCpu?: number, ends: string[], rooted: number[], complete: number[], threads: [number, number, string, string][],
  *   cgroups?: string[],
- *   modules: ModuleHead[], functions: [number, number, number, number][], elsewhere?: [number, number][], names: string[], frames: number, filtered: number,
+ *   modules: ModuleHead[], functions: [number, number, number, number][], elsewhere?: [number, number][], names: string[], frames: number, filters?: string[], filtered: number,
  *   dropped: number, lost: number, throttled: number,
  *   losses: { module: number, samples: number, reason: string, help: string }[],
  *   findings: { kind: string, message: string, count: number }[],

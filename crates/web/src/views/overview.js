@@ -39,6 +39,7 @@ function facts(app) {
     if (value) list.append(make("dt", { text: name }), make("dd", { text: value }));
   };
   add("Command", head.title);
+  add("Filtered before", head.filters?.join(", "));
   add("Host", [recording.host, recording.kernel, recording.arch].filter(Boolean).join(", "));
   add("Processor", [recording.processor, recording.processors ? `${recording.processors} online` : ""].filter(Boolean).join(", "));
   // Date of the file, since recordings contain times of a clock that starts at boot.

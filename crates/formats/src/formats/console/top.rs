@@ -21,8 +21,6 @@ use crate::render::numbers::share;
 /// Prints the highest costs, one line each, with own and inclusive cost.
 #[derive(Debug)]
 pub struct TopTable {
-    /// Filter of samples and functions.
-    pub filter: Filter,
     /// Whether inlined functions are separate functions.
     pub inlines: bool,
     /// Weight of a sample.
@@ -62,7 +60,7 @@ impl Printer for TopTable {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
         let index = Index::new(profile, self.inlines);
         let event = EventChoice::of(self.by, None);
-        let selection = Selection::new(profile, &index, self.weight, &event, &self.filter);
+        let selection = Selection::new(profile, &index, self.weight, &event, &Filter::default());
         let selection = selection.map_err(io::Error::other)?;
         let shape = TableShape { pools: self.pools, sort: self.sort, ..TableShape::all(self.by) };
         let (rows, _) = table(&selection, shape);
@@ -110,7 +108,6 @@ impl TopTable {
     #[must_use]
     pub fn new(inlines: bool, weight: Weight, look: ConsoleLook) -> Self {
         Self {
-            filter: Filter::default(),
             inlines,
             weight,
             by: GroupBy::default(),

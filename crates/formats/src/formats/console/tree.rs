@@ -19,8 +19,6 @@ use crate::render::numbers::share;
 /// Prints the call tree.
 #[derive(Debug)]
 pub struct TreeTable {
-    /// Filter of samples and functions.
-    pub filter: Filter,
     /// Whether inlined functions are separate functions.
     pub inlines: bool,
     /// Weight of a sample.
@@ -40,8 +38,8 @@ pub struct TreeTable {
 impl Printer for TreeTable {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
         let index = Index::new(profile, self.inlines);
-        let selection =
-            Selection::new(profile, &index, self.weight, &EventChoice::First, &self.filter);
+        let (event, filter) = (EventChoice::First, Filter::default());
+        let selection = Selection::new(profile, &index, self.weight, &event, &filter);
         let selection = selection.map_err(io::Error::other)?;
         let total = selection.total();
         let shape = TreeShape {

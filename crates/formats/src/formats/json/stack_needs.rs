@@ -3,6 +3,7 @@
 use profile::{DUMP_SIZES, DumpAdvice, Profile};
 
 use crate::render::json_writer::JsonWriter;
+use crate::summary::unwound_samples;
 
 /// Appends the object `stack_needs`.
 pub(super) fn add(json: &mut JsonWriter, profile: &Profile) {
@@ -16,7 +17,7 @@ pub(super) fn add(json: &mut JsonWriter, profile: &Profile) {
         json.key("across_gap").array(needs.across_gap, JsonWriter::number);
         json.key("cut").number(needs.truncated);
         if let DumpAdvice::Change { bytes, rooted } =
-            DumpAdvice::new(needs, recorded, profile.samples.len() as u64)
+            DumpAdvice::new(needs, recorded, unwound_samples(profile))
         {
             json.key("suggested").object(|json| {
                 json.key("bytes").number(bytes);

@@ -254,6 +254,9 @@ fn code(json: &mut JsonWriter, page: &Page, modules: &PageModules<'_>) {
 
 pub(super) fn quality(json: &mut JsonWriter, profile: &Profile, modules: &PageModules<'_>) {
     let summary = &profile.summary;
+    if let Some(applied) = &summary.applied_filter {
+        json.key("filters").array(&applied.filters, JsonWriter::string);
+    }
     json.key("frames").number(summary.frames);
     json.key("filtered").number(summary.samples_filtered);
     json.key("dropped").number(summary.samples_dropped);

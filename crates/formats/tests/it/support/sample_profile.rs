@@ -47,6 +47,7 @@ pub(crate) fn one_of_everything() -> Profile {
         losses: vec![
             ModuleLoss {
                 module: Some(ModuleId(2)),
+                end: EndReason::NoModule,
                 samples: 1,
                 reason: "the file is missing".into(),
                 help: Some(Advice {
@@ -57,6 +58,7 @@ pub(crate) fn one_of_everything() -> Profile {
             },
             ModuleLoss {
                 module: None,
+                end: EndReason::NoUnwindInfo,
                 samples: 1,
                 reason: "nothing is mapped there".into(),
                 help: None,

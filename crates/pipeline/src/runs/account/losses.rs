@@ -42,6 +42,7 @@ pub(super) fn losses(
         .into_iter()
         .map(|((module, end), samples)| ModuleLoss {
             module,
+            end,
             samples,
             reason: reason(module, end, timeline, images),
             help: remedy(module, end, timeline, images).map(|it| Advice::new(&it, spelling)),

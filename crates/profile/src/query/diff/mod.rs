@@ -43,7 +43,7 @@ use costs::{RunCosts, run_costs};
 use hashbrown::HashMap;
 use matching::Matching;
 use modules::{Modules, renamed_threads};
-use normalize::{factors, not_by_time};
+use normalize::{ComparedRuns, factors, not_by_time};
 use run::{RunKind, common_event, count, unit};
 use tree::{CountOptions, UnionTree};
 
@@ -84,6 +84,8 @@ pub struct Diff {
     pub inlines: bool,
     /// Whether full names were compared.
     pub exact_names: bool,
+    /// The filters of functions that were applied to all recordings.
+    pub filters: Vec<String>,
     /// The recordings before.
     pub before: DiffRuns,
     /// The recordings after.
@@ -263,13 +265,7 @@ pub fn diff(
     let (runs_before, kinds_before) = counted(0, before);
     let (runs_after, kinds_after) = counted(1, after);
     let sides = [(&*runs_before, &*kinds_before), (&*runs_after, &*kinds_after)];
-    let (normalization, not_by_time) = match options.normalization {
-        Some(normalization) => (normalization, None),
-        None => match not_by_time(&sides) {
-            None => (Normalization::Time, None),
-            Some(reason) => (Normalization::Share, Some(reason)),
-        },
-    };
+    let (normalization, not_by_time) = chosen(options.normalization, &sides);
     let numbers = |runs: &[DiffRun], is_after| -> Result<RunTotals, DiffError> {
         let totals = runs.iter().map(|run| run.total).collect();
         Ok(RunTotals { totals, factors: factors(normalization, runs, is_after)? })
@@ -293,6 +289,7 @@ pub fn diff(
         not_by_time,
         inlines: options.inlines,
         exact_names: options.exact_names,
+        filters: filters(&inputs),
         before: DiffRuns { runs: runs_before, factors: confidence.before.factors.clone() },
         after: DiffRuns { runs: runs_after, factors: confidence.after.factors.clone() },
         total,
@@ -306,6 +303,27 @@ pub fn diff(
     };
     diff.notes = notes::notes(&diff, &confidence);
     Ok(diff)
+}
+
+/// Returns the requested normalization, or the usual one of the recordings before and after, with the reason if it is
+/// not by time.
+fn chosen(
+    requested: Option<Normalization>,
+    sides: &ComparedRuns<'_>,
+) -> (Normalization, Option<NotByTime>) {
+    match requested {
+        Some(normalization) => (normalization, None),
+        None => match not_by_time(sides) {
+            None => (Normalization::Time, None),
+            Some(reason) => (Normalization::Share, Some(reason)),
+        },
+    }
+}
+
+/// Returns the filters of functions that were applied; they are the same for all recordings.
+fn filters(inputs: &[DiffInput<'_>]) -> Vec<String> {
+    let applied = inputs.iter().find_map(|input| input.profile.summary.applied_filter.as_ref());
+    applied.map(|filter| filter.filters.clone()).unwrap_or_default()
 }
 
 /// Returns the unit of the event that all recordings share.

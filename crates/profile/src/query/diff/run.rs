@@ -7,6 +7,7 @@ use super::error::DiffError;
 use super::weight::DiffWeight;
 use crate::id::{EventId, ThreadId};
 use crate::profile::Profile;
+use crate::quality::EventSpan;
 use crate::query::grouped::{event_name, period_units};
 use crate::tables::{EventRow, SampleRow};
 use crate::thread_names::folded_thread_name;
@@ -143,7 +144,7 @@ pub(super) fn count(
         threads: 0,
     };
     let mut by_thread: HashMap<ThreadId, u64> = HashMap::new();
-    let mut times: Option<(u64, u64)> = None;
+    let mut span = EventSpan::default();
     for sample in samples_of(profile, event) {
         let weight = DiffWeight::of(sample, by_samples);
         run.total.add(weight);
@@ -152,21 +153,23 @@ pub(super) fn count(
         run.other_events -= 1;
         let cost = by_thread.entry(sample.thread).or_default();
         *cost = cost.saturating_add(weight.cost);
-        if let Some(time) = sample.time() {
-            let (first, last) = times.unwrap_or((time.0, time.0));
-            times = Some((first.min(time.0), last.max(time.0)));
-        }
+        span.add(sample.time().map(|time| time.0));
     }
     if profile.off_cpu.is_some() {
         // The user requested off-CPU times, not an event.
         run.other_events = 0;
     }
-    run.seconds = times.and_then(|(first, last)| seconds(last - first, run.total.samples));
+    let rows = || profile.events.entries().filter(|&(id, _)| event_name(profile, id) == event);
+    if let Some(filter) = &profile.summary.applied_filter {
+        // A filter of functions does not make the recording shorter.
+        let spans = rows().map(|(id, _)| filter.span(id));
+        span = spans.fold(EventSpan::default(), EventSpan::and);
+    }
+    run.seconds = span.times.and_then(|(first, last)| seconds(last - first, span.samples));
     let (threads, names) = threads(profile, &by_thread, renamed);
     run.threads = threads;
-    let rows = profile.events.entries().filter(|&(id, _)| event_name(profile, id) == event);
     let rate = |(_, row): (EventId, &EventRow)| (row.frequency, row.rate);
-    let rate = rows.map(rate).next().unwrap_or_default();
+    let rate = rows().map(rate).next().unwrap_or_default();
     let kind = RunKind { rate, threads: names, is_started: is_started(profile) };
     (run, kind)
 }

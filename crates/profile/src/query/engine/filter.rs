@@ -34,12 +34,66 @@ pub struct Filter {
     pub(super) threads: Vec<i32>,
     pub(super) processes: Vec<i32>,
     pub(super) comm: Patterns,
+    pub(super) functions: FunctionFilter,
+}
+
+/// The part of a [`QueryFilter`] that selects stacks by their functions, and functions in them.
+#[derive(Debug, Default)]
+pub struct FunctionFilter {
     pub(super) focus: Patterns,
     pub(super) ignore: Patterns,
     pub(super) hide: Patterns,
     pub(super) module: Patterns,
     pub(super) charge: Patterns,
     pub(super) collapse_recursion: bool,
+    words: Vec<String>,
+}
+
+impl FunctionFilter {
+    /// Compiles the patterns of a filter, each with at most `most_bytes` of memory.
+    ///
+    /// # Errors
+    /// Returns the regex compiler's message if a pattern is invalid or too large.
+    pub fn new(filter: &QueryFilter, most_bytes: usize) -> Result<Self, String> {
+        let compiled = |texts: &[String]| Patterns::new(texts, most_bytes);
+        Ok(Self {
+            focus: compiled(&filter.focus)?,
+            ignore: compiled(&filter.ignore)?,
+            hide: compiled(&filter.hide)?,
+            module: compiled(&filter.module)?,
+            charge: compiled(&filter.charge)?,
+            collapse_recursion: filter.collapse_recursion,
+            words: words(filter),
+        })
+    }
+
+    /// Returns true if the filter keeps all stacks with all functions.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        let patterns = [&self.focus, &self.ignore, &self.hide, &self.module, &self.charge];
+        !self.collapse_recursion && patterns.iter().all(|patterns| patterns.is_empty())
+    }
+
+    /// Returns the filters in words, such as `focus main`.
+    pub(super) fn in_words(&self) -> Vec<String> {
+        self.words.clone()
+    }
+}
+
+fn words(filter: &QueryFilter) -> Vec<String> {
+    let lists = [
+        ("focus", &filter.focus),
+        ("ignore", &filter.ignore),
+        ("hide", &filter.hide),
+        ("charge to caller", &filter.charge),
+        ("show module", &filter.module),
+    ];
+    let patterns = lists.iter().flat_map(|(word, list)| list.iter().map(move |it| (word, it)));
+    let mut words: Vec<String> = patterns.map(|(word, it)| format!("{word} {it}")).collect();
+    if filter.collapse_recursion {
+        words.push("collapse recursion".to_owned());
+    }
+    words
 }
 
 impl Filter {
@@ -49,18 +103,12 @@ impl Filter {
     /// # Errors
     /// Returns the regex compiler's message if a pattern is invalid or too large.
     pub fn new(filter: &QueryFilter, most_bytes: usize) -> Result<Self, String> {
-        let compiled = |texts: &[String]| Patterns::new(texts, most_bytes);
         Ok(Self {
             time: filter.time,
             threads: filter.threads.clone(),
             processes: filter.processes.clone(),
-            comm: compiled(&filter.comm)?,
-            focus: compiled(&filter.focus)?,
-            ignore: compiled(&filter.ignore)?,
-            hide: compiled(&filter.hide)?,
-            module: compiled(&filter.module)?,
-            charge: compiled(&filter.charge)?,
-            collapse_recursion: filter.collapse_recursion,
+            comm: Patterns::new(&filter.comm, most_bytes)?,
+            functions: FunctionFilter::new(filter, most_bytes)?,
         })
     }
 }

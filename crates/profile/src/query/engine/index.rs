@@ -71,8 +71,6 @@ pub struct Index {
     pub(super) modules: Vec<Option<StringId>>,
     /// Paths of all stacks, with lines of functions as codes.
     pub(super) paths: Paths,
-    /// By function: its module.
-    pub(super) module_of: Vec<u32>,
     keys: [Keys; 3],
     /// The call trees, top-down and bottom-up.
     trees: [OnceLock<Option<Arc<CallPaths>>>; 2],
@@ -126,7 +124,6 @@ impl Index {
             functions,
             lines,
             modules,
-            module_of,
             paths,
             keys,
             trees: Default::default(),

@@ -10,14 +10,17 @@ mod call_paths;
 mod filter;
 mod index;
 mod paths;
+mod rewrite;
+mod rules;
 mod selection;
 mod table;
 mod tree;
 mod view;
 
 pub use call_paths::CallLabel;
-pub use filter::{EventChoice, Filter, Patterns, SelectionError};
+pub use filter::{EventChoice, Filter, FunctionFilter, Patterns, SelectionError};
 pub use index::Index;
+pub use rewrite::FilteredSamples;
 pub use selection::Selection;
 pub use table::{RowKey, TableRow, TableShape, table};
 pub use tree::{TreeRow, TreeShape, tree};

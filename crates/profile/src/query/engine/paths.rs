@@ -257,6 +257,21 @@ impl MergedNodes {
         node
     }
 
+    /// Number of nodes; a parent precedes its children.
+    pub(super) const fn len(&self) -> usize {
+        self.first.len()
+    }
+
+    /// Returns the parent of a node; [`NONE`] if there is none.
+    pub(super) fn parent(&self, node: u32) -> u32 {
+        at(&self.nodes.parents, node)
+    }
+
+    /// Returns the code of a node; [`NONE`] if there is no node.
+    pub(super) fn code(&self, node: u32) -> u32 {
+        at(&self.nodes.codes, node)
+    }
+
     /// Returns the nearest node, from `node` outwards, with a code that `is` accepts.
     pub(super) fn nearest(&self, mut node: u32, is: impl Fn(u32) -> bool) -> Option<u32> {
         while let Some(&code) = self.nodes.codes.get(node as usize) {

@@ -8,13 +8,14 @@ use options::Weight;
 
 use super::filter::{EventChoice, Filter, SelectionError};
 use super::index::{Ending, Index, SampleSet};
-use super::view::{PathView, matches};
+use super::rules::{FunctionRules, PathBits, matches};
+use super::view::PathView;
 use crate::profile::Profile;
 use crate::query::cost::Cost;
-use crate::query::functions::{Function, FunctionId, FunctionLine};
+use crate::query::functions::{Function, FunctionId};
 use crate::query::marks::FunctionMarks;
 use crate::query::weights::Weights;
-use crate::tables::{SampleRow, Table};
+use crate::tables::SampleRow;
 
 /// The matching samples of a set.
 #[derive(Clone, Copy, Debug)]
@@ -60,13 +61,14 @@ impl<'i> Selection<'i> {
     }
 
     fn of(profile: &'i Profile, index: &'i Index, weights: Weights, filter: &Filter) -> Self {
-        let matching = MatchingSets::new(profile, index, &weights, filter);
+        let rules = FunctionRules::new(profile, &index.functions, &filter.functions);
+        let matching = MatchingSets::new(profile, index, &weights, filter, &rules);
         let counted = matching.counted(profile, index, &weights);
         let complete = counted.iter().filter(|it| it.set.ending == Ending::Complete);
         Self {
             profile,
             index,
-            view: PathView::new(profile, index, filter),
+            view: PathView::new(index, &rules, filter.functions.collapse_recursion),
             complete: complete.map(|it| it.cost.samples).sum(),
             total: counted.iter().map(|it| it.cost).sum(),
             counted,
@@ -128,7 +130,13 @@ struct MatchingSets {
 }
 
 impl MatchingSets {
-    fn new(profile: &Profile, index: &Index, weights: &Weights, filter: &Filter) -> Self {
+    fn new(
+        profile: &Profile,
+        index: &Index,
+        weights: &Weights,
+        filter: &Filter,
+        rules: &FunctionRules,
+    ) -> Self {
         let comm = &filter.comm;
         let one_of = |list: &[i32], id: i32| list.is_empty() || list.contains(&id);
         let threads = profile.threads.iter().map(|thread| {
@@ -137,7 +145,7 @@ impl MatchingSets {
                 && (comm.is_empty() || matches(profile, Some(thread.comm), comm))
         });
         let threads: Vec<bool> = threads.collect();
-        let stacks = SelectedStacks::new(profile, index, filter);
+        let stacks = SelectedStacks::new(index, rules);
         let passes = |set: &SampleSet| {
             weights.counts(set.event)
                 && threads.by_id(set.thread) == Some(&true)
@@ -202,44 +210,32 @@ impl MatchingSets {
     }
 }
 
-/// Stacks selected by the patterns `focus` and `ignore`; all stacks if there are none.
-struct SelectedStacks {
-    /// By run of the paths: bits of the patterns that match a function on the path to its end.
-    matched: Vec<u8>,
-    required: u8,
+/// Stacks that function rules keep.
+struct SelectedStacks<'r> {
+    rules: &'r FunctionRules,
+    /// By run of the paths: bits of the functions on the path to its end; empty if all stacks are kept.
+    bits: Vec<PathBits>,
 }
 
-const FOCUSED: u8 = 1;
-const IGNORED: u8 = 2;
-
-impl SelectedStacks {
-    fn new(profile: &Profile, index: &Index, filter: &Filter) -> Self {
-        let (focus, ignore) = (&filter.focus, &filter.ignore);
-        let required = if focus.is_empty() { 0 } else { FOCUSED };
-        let mut matched = Vec::new();
-        if focus.is_empty() && ignore.is_empty() {
-            return Self { matched, required };
+impl<'r> SelectedStacks<'r> {
+    fn new(index: &Index, rules: &'r FunctionRules) -> Self {
+        let mut bits: Vec<PathBits> = Vec::new();
+        if rules.keeps_all() {
+            return Self { rules, bits };
         }
-        let of_function = index.functions.iter().map(|function| {
-            let bit =
-                |patterns, bit| if matches(profile, function.name, patterns) { bit } else { 0 };
-            bit(focus, FOCUSED) | bit(ignore, IGNORED)
-        });
-        let of_function: Table<FunctionId, u8> = of_function.collect();
-        let of_line = |line: &FunctionLine| of_function.get(line.function).copied().unwrap_or(0);
-        let of_line: Vec<u8> = index.lines.iter().map(of_line).collect();
+        let of_line: Vec<u8> = index.lines.iter().map(|line| rules.bits(line.function)).collect();
         for run in index.paths.runs() {
-            let above = matched.get(index.paths.parent(run) as usize).copied().unwrap_or(0);
-            let own = index.paths.codes(run).iter();
-            let own = own.filter_map(|&line| of_line.get(line as usize));
-            matched.push(own.fold(above, |bits, bit| bits | bit));
+            let mut path = bits.get(index.paths.parent(run) as usize).copied().unwrap_or_default();
+            for &line in index.paths.codes(run) {
+                path.enter(of_line.get(line as usize).copied().unwrap_or(0));
+            }
+            bits.push(path);
         }
-        Self { matched, required }
+        Self { rules, bits }
     }
 
-    /// Returns true if stacks that end at `run` are selected.
+    /// Returns true if stacks that end at `run` are kept.
     fn contains(&self, run: u32) -> bool {
-        let bits = self.matched.get(run as usize).copied().unwrap_or(0);
-        bits & IGNORED == 0 && bits & self.required == self.required
+        self.rules.keeps(self.bits.get(run as usize).copied().unwrap_or_default())
     }
 }

@@ -3,13 +3,10 @@
 use options::GroupBy;
 use std::borrow::Cow;
 
-use super::filter::{Filter, Patterns};
 use super::index::{GroupKeys, Index};
 use super::paths::{MergedNodes, NONE, Paths};
-use crate::id::StringId;
-use crate::profile::Profile;
-use crate::query::functions::{Function, FunctionId};
-use crate::tables::Table;
+use super::rules::{FunctionRules, PathBits};
+use crate::query::functions::FunctionId;
 
 /// The paths that a query traverses.
 #[derive(Debug)]
@@ -31,9 +28,9 @@ enum VisibleNodes {
 }
 
 impl<'i> PathView<'i> {
-    pub(super) fn new(profile: &Profile, index: &'i Index, filter: &Filter) -> Self {
-        let view = Self { index, built: None, visible: visible_nodes(profile, index, filter) };
-        if filter.collapse_recursion {
+    pub(super) fn new(index: &'i Index, rules: &FunctionRules, collapses_recursion: bool) -> Self {
+        let view = Self { index, built: None, visible: visible_nodes(index, rules) };
+        if collapses_recursion {
             let built = Some(view.without_recursion());
             return Self { index, built, visible: VisibleNodes::All };
         }
@@ -113,50 +110,26 @@ impl<'i> PathView<'i> {
     }
 }
 
-/// Returns the nodes of an index's paths that a filter shows.
-fn visible_nodes(profile: &Profile, index: &Index, filter: &Filter) -> VisibleNodes {
-    let (hide, modules) = (&filter.hide, &filter.module);
-    if hide.is_empty() && modules.is_empty() && filter.charge.is_empty() {
+/// Returns the nodes of an index's paths that function rules show.
+fn visible_nodes(index: &Index, rules: &FunctionRules) -> VisibleNodes {
+    if rules.shows_all() {
         return VisibleNodes::All;
     }
-    let is_wanted = |module| modules.is_empty() || matches(profile, module, modules);
-    let wanted: Vec<bool> = index.modules.iter().map(|&module| is_wanted(module)).collect();
-    let is_shown = |(function, module): (&Function, &u32)| {
-        wanted.get(*module as usize) == Some(&true) && !matches(profile, function.name, hide)
-    };
-    let visible: Table<FunctionId, bool> =
-        index.functions.iter().zip(&index.module_of).map(is_shown).collect();
-    let charged = |function: &Function| matches(profile, function.name, &filter.charge);
-    let charged: Table<FunctionId, bool> = index.functions.iter().map(charged).collect();
-    let has_charged = charged.iter().any(|&is_charged| is_charged);
-    if !has_charged && visible.iter().all(|&is_shown| is_shown) {
-        return VisibleNodes::All;
+    let of_line: Vec<u8> = index.lines.iter().map(|line| rules.bits(line.function)).collect();
+    if !rules.has_charged() {
+        let shown = of_line.iter().map(|&bits| PathBits::default().enter(bits));
+        return VisibleNodes::Lines(shown.collect());
     }
-    let of_line = |flags: &Table<FunctionId, bool>| -> Vec<bool> {
-        index.lines.iter().map(|line| flags.get(line.function) == Some(&true)).collect()
-    };
-    let visible = of_line(&visible);
-    if !has_charged {
-        return VisibleNodes::Lines(visible);
-    }
-    let charged = of_line(&charged);
-    let has = |flags: &[bool], line: u32| flags.get(line as usize) == Some(&true);
     let paths = &index.paths;
     let mut nodes = Vec::with_capacity(paths.len());
-    // By run: whether the path to its end contains a charged function.
-    let mut ends_charged: Vec<bool> = Vec::new();
+    // By run: bits of the functions on the path to its end.
+    let mut ends: Vec<PathBits> = Vec::new();
     for run in paths.runs() {
-        let mut is_charged = ends_charged.get(paths.parent(run) as usize) == Some(&true);
+        let mut path = ends.get(paths.parent(run) as usize).copied().unwrap_or_default();
         for &line in paths.codes(run) {
-            is_charged |= has(&charged, line);
-            nodes.push(!is_charged && has(&visible, line));
+            nodes.push(path.enter(of_line.get(line as usize).copied().unwrap_or(0)));
         }
-        ends_charged.push(is_charged);
+        ends.push(path);
     }
     VisibleNodes::Nodes(nodes)
-}
-
-/// Returns true if one of the patterns matches a part of the name.
-pub(super) fn matches(profile: &Profile, name: Option<StringId>, patterns: &Patterns) -> bool {
-    !patterns.is_empty() && name.is_some_and(|name| patterns.are_in(profile.strings.get(name)))
 }

@@ -12,6 +12,7 @@ use options::{MAX_FRAMES, MemoryLimit, Percent, parse_percent};
 use crate::args::Cli;
 use crate::args::groups::FileArgs;
 use crate::args::groups::FilterArgs;
+use crate::args::groups::FunctionArgs;
 use crate::args::groups::JoinArgs;
 use crate::args::groups::OffCpuArgs;
 use crate::args::groups::SourceArgs;
@@ -186,6 +187,9 @@ pub(crate) struct RunArgs {
 
     #[command(flatten)]
     pub(crate) filters: FilterArgs,
+
+    #[command(flatten)]
+    pub(crate) functions: FunctionArgs,
 
     #[command(flatten)]
     pub(crate) symbols: SymbolArgs,

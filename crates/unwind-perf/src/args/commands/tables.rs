@@ -4,7 +4,7 @@ use clap::Args;
 use options::{CostKind, GroupBy, Percent, TopFormat, parse_share};
 
 use super::profile::{InputArg, RunArgs};
-use crate::args::groups::{FunctionArgs, WeightArgs};
+use crate::args::groups::WeightArgs;
 use crate::args::values::ChoiceParser;
 
 /// The arguments of `top`.
@@ -31,9 +31,6 @@ pub(crate) struct TopArgs {
 
     #[command(flatten)]
     pub(crate) weight: WeightArgs,
-
-    #[command(flatten)]
-    pub(crate) functions: FunctionArgs,
 
     #[command(flatten)]
     pub(crate) run: RunArgs,
@@ -63,9 +60,6 @@ pub(crate) struct TreeArgs {
 
     #[command(flatten)]
     pub(crate) weight: WeightArgs,
-
-    #[command(flatten)]
-    pub(crate) functions: FunctionArgs,
 
     #[command(flatten)]
     pub(crate) run: RunArgs,

@@ -1,8 +1,8 @@
-//! The arguments that choose functions in tables and trees.
+//! The arguments that choose functions.
 
 use clap::Args;
 use options::QueryFilter;
-use profile::query::engine::{Filter, Patterns};
+use profile::query::engine::{FunctionFilter, Patterns};
 
 /// The memory that a compiled pattern may take, in bytes.
 const PATTERN_BYTES: usize = 64 << 20;
@@ -44,8 +44,26 @@ fn pattern(text: &str) -> Result<String, String> {
 }
 
 impl FunctionArgs {
+    /// Whether any filter was given.
+    pub(crate) fn is_empty(&self) -> bool {
+        let lists =
+            [&self.focus, &self.ignore, &self.hide, &self.charge_to_caller, &self.show_module];
+        !self.collapse_recursion && lists.iter().all(|list| list.is_empty())
+    }
+
+    /// The patterns of `--focus`.
+    ///
+    /// # Errors
+    /// If a pattern cannot be compiled.
+    pub(crate) fn focus_patterns(&self) -> anyhow::Result<Patterns> {
+        Patterns::new(&self.focus, PATTERN_BYTES).map_err(anyhow::Error::msg)
+    }
+
     /// The filter.
-    pub(crate) fn filter(&self) -> anyhow::Result<Filter> {
+    ///
+    /// # Errors
+    /// If a pattern cannot be compiled.
+    pub(crate) fn filter(&self) -> anyhow::Result<FunctionFilter> {
         let filter = QueryFilter {
             focus: self.focus.clone(),
             ignore: self.ignore.clone(),
@@ -55,6 +73,6 @@ impl FunctionArgs {
             collapse_recursion: self.collapse_recursion,
             ..QueryFilter::default()
         };
-        Filter::new(&filter, PATTERN_BYTES).map_err(anyhow::Error::msg)
+        FunctionFilter::new(&filter, PATTERN_BYTES).map_err(anyhow::Error::msg)
     }
 }

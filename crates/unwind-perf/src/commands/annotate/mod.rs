@@ -18,6 +18,7 @@ use profile::StringId;
 
 use super::sources::{not_found, plain_name, source_files};
 use crate::args::{AnnotateArgs, RunOptions, host, pipeline, source, with_argument};
+use crate::function_filter::filter_functions;
 use crate::terminal::{
     Completeness, Inputs, OutputTarget, Progress, Status, console_look, print_damage,
     print_not_kept, print_other_events, print_summary, shown, timings_text,
@@ -41,11 +42,14 @@ fn annotated(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
     let target = OutputTarget::new(args.run.output.as_deref(), &inputs)?;
     let progress = Arc::new(Progress::new(args.run.quiet, args.run.progress_lines));
     let observer: Arc<dyn Observer> = progress.clone();
-    let analysis = pipeline().analyze(source(input), &options, &observer).map_err(with_argument)?;
+    let mut analysis =
+        pipeline().analyze(source(input), &options, &observer).map_err(with_argument)?;
     progress.clear();
     if let Some(message) = no_samples_advice(&analysis, &options.samples) {
         bail!(message);
     }
+    let inlines = options.names.inlines;
+    filter_functions(&mut analysis.profile, &args.run.functions, inlines)?;
     let profile = &analysis.profile;
     let weights = Weights::new(profile, args.weight.weight());
     let functions = Functions::new(profile, true);

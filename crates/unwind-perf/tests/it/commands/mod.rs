@@ -8,6 +8,7 @@ mod cli;
 mod diff;
 mod errors;
 mod filters;
+mod function_filters;
 mod incomplete;
 mod off_cpu;
 mod readme;

@@ -66,7 +66,6 @@ fn functions_are_chosen_by_patterns() {
     let hidden = ["--hide", "^core::|^<", "--collapse-recursion"];
     assert_eq!(first(&hidden), r#""recursion::work::{{closure}}" 23 41"#);
     assert_eq!(first(&["--focus=rotate_left$"]), r#""core::intrinsics::rotate_left" 4 4"#);
-    assert_eq!(first(&["--ignore=fold$"]), "null null null");
     assert_eq!(first(&["--show-module=/libc"]), r#""libc.so.6+0x271d0" 23 23"#);
     let options = ["--show-module=/recursion-rs$", "--focus=^main$", "--charge-to-caller=lang"];
     let expected = "\
