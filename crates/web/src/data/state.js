@@ -6,7 +6,7 @@ import { GROUPS } from "./samples/group.js";
 /** @typedef {{ view: string, event: number, weight: "samples" | "period", truncated: "apart" | "together" | "hidden",
  *   group: import("./samples/group.js").GroupBy, filters: Filter[], search: string, zoom: number[], func: number, thread: number,
  *   base: [number, number] | null, side: "both" | "before" | "after", colour: "module" | "kind",
- *   names: "full" | "short", sort: string, last: number, own: "hidden" | "shown", marks: number[], from: number }} State
+ *   names: "full" | "short", kernel: "folded" | "shown", sort: string, last: number, own: "hidden" | "shown", marks: number[], from: number }} State
  * For a live recording: `last` is the number of recent seconds that are shown (0 for all), `own` shows or hides samples
  * of the recorder and of the service.
  * `marks` are times that the reader marked; all times are relative to `from`. */
@@ -14,20 +14,20 @@ import { GROUPS } from "./samples/group.js";
 /** @type {State} */
 export const START = {
   view: "overview", event: -1, weight: "samples", truncated: "apart", group: "none", filters: [], search: "", zoom: [],
-  func: -1, thread: -1, base: null, side: "both", colour: "module", names: "full", sort: "own", last: 0, own: "hidden", marks: [], from: 0,
+  func: -1, thread: -1, base: null, side: "both", colour: "module", names: "full", kernel: "folded", sort: "own", last: 0, own: "hidden", marks: [], from: 0,
 };
 
 const WORDS = {
   weight: ["samples", "period"], truncated: ["apart", "together", "hidden"],
   group: GROUPS, side: ["both", "before", "after"], colour: ["module", "kind"],
-  names: ["full", "short"], own: ["hidden", "shown"],
+  names: ["full", "short"], kernel: ["folded", "shown"], own: ["hidden", "shown"],
 };
 
 /** State as the fragment of an address; default values are omitted.
  * @param {State} state */
 export function toFragment(state) {
   const parts = new URLSearchParams();
-  for (const key of ["view", "weight", "truncated", "group", "search", "side", "colour", "names", "sort", "own"]) {
+  for (const key of ["view", "weight", "truncated", "group", "search", "side", "colour", "names", "kernel", "sort", "own"]) {
     const value = /** @type {any} */ (state)[key];
     if (value !== /** @type {any} */ (START)[key]) parts.set(key, value);
   }
@@ -97,7 +97,7 @@ export function filterOf(text) {
     case "parts": return rest === "" ? { kind } : null;
     case "recursion":
     case "merge": return rest === "" ? { kind } : number !== null ? { kind, at: number } : null;
-    case "focus": case "keep": case "drop": case "hide": case "charge": case "fold": case "module": case "hideModule":
+    case "focus": case "keep": case "drop": case "hide": case "charge": case "fold": case "module": case "hideModule": case "wait":
       return number !== null ? { kind, at: number } : null;
     default: return null;
   }

@@ -21,6 +21,7 @@ const SCRIPTS: &[(&str, &str)] = scripts![
     "graphs.mjs",
     "links.mjs",
     "tables.mjs",
+    "waits.mjs",
     "times.mjs",
     "looks.mjs",
     "speed.mjs",

@@ -7,6 +7,7 @@ import { link, search } from "./links.mjs";
 import { kept, tools as listsAndDigits, zoomed } from "./looks.mjs";
 import { speed } from "./speed.mjs";
 import { functions, modules, trees } from "./tables.mjs";
+import { waits } from "./waits.mjs";
 import { heat, order, timeline } from "./times.mjs";
 
 const [file, shots] = process.argv.slice(2), tools = await start(file, shots);
@@ -33,6 +34,7 @@ await link(ours);
 await icicle(ours);
 await trees(ours);
 await functions(ours);
+await waits(ours);
 await modules(ours);
 await heat(ours);
 await order(ours);

@@ -9,7 +9,8 @@ use anyhow::bail;
 use formats::{AnnotatedFunction, AnnotatedSource, StackWeight};
 use pipeline::{Analysis, FileSearch, Observer, Options};
 use profile::query::{
-    AddressCost, Annotation, Cost, FunctionMarks, Functions, Weights, address_costs, annotate,
+    AddressCost, Annotation, Cost, FoldedFrames, FunctionMarks, Functions, Weights, address_costs,
+    annotate,
 };
 
 use super::no_samples::no_samples_advice;
@@ -41,10 +42,14 @@ fn annotated(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
     let target = OutputTarget::new(args.run.output.as_deref(), &inputs)?;
     let progress = Arc::new(Progress::new(args.run.quiet, args.run.progress_lines));
     let observer: Arc<dyn Observer> = progress.clone();
-    let analysis = pipeline().analyze(source(input), &options, &observer).map_err(with_argument)?;
+    let mut analysis =
+        pipeline().analyze(source(input), &options, &observer).map_err(with_argument)?;
     progress.clear();
     if let Some(message) = no_samples_advice(&analysis, &options.samples) {
         bail!(message);
+    }
+    if let Some(frames) = args.weight.folded(FoldedFrames::Kernel)? {
+        analysis.profile.fold_waits(frames);
     }
     let profile = &analysis.profile;
     let weights = Weights::new(profile, args.weight.weight());
