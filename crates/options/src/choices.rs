@@ -54,6 +54,8 @@ choices! {
         Event = "event",
         /// Processors, if samples state them
         Cpu = "cpu",
+        /// Kinds of waits, with --weight off-cpu
+        Wait = "wait",
     }
 
     /// Outermost frame of a folded stack.

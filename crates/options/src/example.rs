@@ -64,6 +64,7 @@ pub fn every_option() -> Options {
         join: Join::Exact,
         tail_calls: false,
         off_cpu: true,
+        off_cpu_optional: true,
         limits: Limits { memory: MemoryLimit::Bytes(64 << 20), jobs: NonZeroU16::new(3) },
         cache: Some(CacheLocation { folder: path("c"), most: 1 << 40 }),
     }

@@ -40,6 +40,9 @@ pub struct Options {
     /// recording support it.
     #[serde(deserialize_with = "json::truth")]
     pub off_cpu: bool,
+    /// If true, a recording that shows no off-CPU times is no error for `off_cpu`.
+    #[serde(deserialize_with = "json::truth")]
+    pub off_cpu_optional: bool,
     /// Resources that the run may use.
     #[serde(flatten)]
     pub limits: Limits,
@@ -59,6 +62,7 @@ impl Default for Options {
             join: Join::default(),
             tail_calls: true,
             off_cpu: false,
+            off_cpu_optional: false,
             limits: Limits::default(),
             cache: None,
         }

@@ -92,7 +92,7 @@ pub use quality::{
     Advice, AppliedFilter, DUMP_SIZES, DumpAdvice, EventLoss, EventSpan, FindingRow, ModuleLoss,
     NamelessModule, NeedCounts, StackNeeds, Summary, ThreadState, ThreadWithoutSwitch,
 };
-pub use reason::{EndReason, FoundBy};
+pub use reason::{EndReason, FoundBy, WaitKind};
 pub use tables::{
     EventRow, FrameRow, InlineRow, LONGEST_IN_TABLE, LONGEST_REPEATED, LayoutRow, LocationAddress,
     LocationRow, ModuleBias, ModuleKind, ModuleRow, ProcessKey, RecordingInfo, SampleRow, StackRow,

@@ -1,4 +1,4 @@
-//! End reasons of chains, and evidence for frames.
+//! End reasons of chains, evidence for frames, and kinds of waits.
 
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
@@ -164,6 +164,34 @@ impl FoundBy {
     #[must_use]
     pub const fn is_joined(self) -> bool {
         matches!(self, Self::Joined | Self::Gap)
+    }
+}
+
+words! {
+    /// Kind of a time off the processor.
+    WaitKind {
+        /// A lock, a condition variable or another thread.
+        Futex = "futex",
+        /// A time.
+        Sleep = "sleep",
+        /// One of several files or sockets.
+        Poll = "poll",
+        /// A file or a disk.
+        ReadWrite = "read-write",
+        /// A network or a local socket.
+        Socket = "socket",
+        /// Memory that had to be read or made.
+        PageFault = "page-fault",
+        /// The end of a child process, or its exec.
+        Child = "child",
+        /// A pipe.
+        Pipe = "pipe",
+        /// Not a wait: another thread took the processor.
+        Preempted = "preempted",
+        /// A wait in a kernel function of no other kind.
+        Other = "other",
+        /// No name shows the kind.
+        Unknown = "unknown",
     }
 }
 

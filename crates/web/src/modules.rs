@@ -38,6 +38,7 @@ pub const MODULES: &[Module] = modules![
     "data/samples/entries.js",
     "data/tree/blocks.js",
     "data/tree/picture.js",
+    "data/waits.js",
     "data/model.js",
     "data/tree/treerows.js",
     "data/tree/layout.js",

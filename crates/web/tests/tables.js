@@ -1,11 +1,11 @@
 // Small tables for tests, from literal samples.
-import { NONE, VERSION } from "../src/data/columns.js";
+import { KERNEL, NONE, VERSION } from "../src/data/columns.js";
 
 /** Tables of samples: `stack` from the outermost function inwards, as `name` or `name@line`; `module` by function in
  * `modules`. A sample may have a time, a thread (row of `threads`), a processor, an event and a period, and may be truncated
- * (`cut`).
- * @param {{ stack: string[], n?: number, time?: number, thread?: number, event?: number, period?: number, cpu?: number, cut?: boolean }[]} rows
- * @param {{ modules?: Record<string, string>, threads?: [number, number, string, string][], cgroups?: string[], events?: any[], unit?: number }} [options] */
+ * (`cut`). A time off the processor has a `wait`, the number of its kind; `kernel` names functions of the kernel.
+ * @param {{ stack: string[], n?: number, time?: number, thread?: number, event?: number, period?: number, cpu?: number, cut?: boolean, wait?: number }[]} rows
+ * @param {{ modules?: Record<string, string>, threads?: [number, number, string, string][], cgroups?: string[], events?: any[], unit?: number, kernel?: string[], offCpu?: number, waits?: string[] }} [options] */
 export function tables(rows, options = {}) {
   const names = [], modules = [], functions = [];
   const index = (list, text) => list.includes(text) ? list.indexOf(text) : list.push(text) - 1;
@@ -23,11 +23,11 @@ export function tables(rows, options = {}) {
         child = lines.parent.push(node) - 1;
         lines.func.push(f);
         lines.line.push(number);
-        lines.flags.push(0);
+        lines.flags.push(options.kernel?.includes(name) ? KERNEL : 0);
       }
       node = child;
     }
-    const leaf = `${node} ${row.cut ? 1 : 0}`;
+    const leaf = `${node} ${row.cut ? 1 : 0} ${row.wait ?? 0xff}`;
     for (let k = 0; k < (row.n ?? 1); k++) samples.push({ ...row, leaf: index(leaves, leaf) });
   }
   samples.forEach((one, at) => { one.time ??= at; });
@@ -38,10 +38,11 @@ export function tables(rows, options = {}) {
     head: {
       version: VERSION, title: "", summary: "", recording: {}, unit: options.unit || 1, origin: 0, events, ends: ["root", "stack-exhausted"], rooted: [1, 0],
       complete: [1, 0], threads: options.threads || [[1, 1, "main", "prog"]], cgroups: options.cgroups, modules: modules.map((path) => ({ path, kind: "elf", count: 1 })),
-      functions, names, frames: 0, filtered: 0, dropped: 0, lost: 0, throttled: 0, losses: [], findings: [], sources: [], columns: [],
+      functions, names, frames: 0, filtered: 0, dropped: 0, lost: 0, throttled: 0, losses: [], findings: [], sources: [], columns: [], offCpu: options.offCpu, waits: options.waits,
     },
     lines: { n: lines.parent.length, parent: Uint32Array.from(lines.parent), func: Uint32Array.from(lines.func), line: Uint32Array.from(lines.line), flags: Uint8Array.from(lines.flags) },
     leafNode: Uint32Array.from(parts, (part) => part[0]), leafPlace: Uint32Array.from(parts, (_, at) => at), leafEnd: Uint8Array.from(parts, (part) => part[1]),
+    leafWait: options.waits ? Uint8Array.from(parts, (part) => part[2]) : null,
     placeLow: Uint32Array.from(parts, (_, at) => 0x1000 + at), placeHigh: new Uint32Array(parts.length),
     time: Uint32Array.from(samples, (one) => one.time), thread: Uint8Array.from(samples, (one) => one.thread || 0), leaf: Uint32Array.from(samples, (one) => one.leaf),
     event: Uint16Array.from(samples, (one) => one.event || 0),

@@ -37,10 +37,7 @@ pub(super) fn sentence(diff: &Diff, note: &DiffNote, spelling: Spelling) -> Stri
             format!("another build after: {}; functions are matched by name", list(ids))
         }
         DiffNote::WithoutInlines(ids) => {
-            format!(
-                "inlined functions are not separate, because one side does not have them: {}",
-                list(ids)
-            )
+            format!("one side has no inlined functions, so they are not separate: {}", list(ids))
         }
         DiffNote::Paired(ids) => format!(
             "modules with different names were paired: {}; add {pair_option} for other pairs",

@@ -1,13 +1,13 @@
 //! Off-CPU times: formats for one event show this one, the others show it in addition to the recorded ones.
 
 use address::Timestamp;
-use formats::{Format, FormatOptions, StackWeight};
-use profile::{EventRow, Profile, ThreadId, ThreadState, ThreadWithoutSwitch};
+use formats::{Format, FormatOptions, Page, Printer as _, StackWeight};
+use profile::{EventRow, Profile, ThreadId, ThreadState, ThreadWithoutSwitch, WaitKind};
 use serde_json::{Value, json};
 
 use crate::support::graphs::{fields, pprof_bytes};
 use crate::support::sample_profile::one_of_everything;
-use crate::{firefox, printed};
+use crate::{firefox, page, printed};
 
 const OFF_CPU: FormatOptions =
     FormatOptions { weight: StackWeight::OffCpu, ..FormatOptions::DEFAULT };
@@ -21,8 +21,8 @@ fn waiting() -> Profile {
     profile.off_cpu = Some(event);
     let mut row = profile.samples.as_slice()[0];
     row.event = event;
-    for nanoseconds in [7_000_000, 500] {
-        profile.samples.push(row.with_period(Some(nanoseconds)));
+    for (nanoseconds, kind) in [(7_000_000, WaitKind::Futex), (500, WaitKind::Preempted)] {
+        profile.samples.push(row.with_period(Some(nanoseconds)).with_wait(kind, false));
     }
     profile
 }
@@ -91,4 +91,24 @@ fn json_lists_threads_without_a_switch() {
     let text = printed(&profile, Format::Json, FormatOptions::DEFAULT);
     let document: Value = serde_json::from_slice(&text).expect("valid JSON");
     assert_eq!(document["summary"].get("unswitched"), None);
+}
+
+/// Equal stacks of two kinds are two leaves. Pages without such times have neither kinds nor their column.
+#[test]
+fn the_page_has_kinds_of_waits() {
+    let profile = waiting();
+    let (head, bytes) = page::tables(&profile);
+    let later = Page { off_cpu_later: true, ..Page::default() };
+    let mut text = Vec::new();
+    later.print(&profile, &mut text).expect("a page");
+    let (of_later, _) = page::tables_of(text);
+    assert_eq!((&head["offCpu"], &head["waits"][8]), (&json!(3), &json!("preempted")));
+    assert_eq!((head.get("offCpuLater"), &of_later["offCpuLater"]), (None, &json!(1)));
+    let columns = page::columns(&head, &bytes);
+    let leaf_of = |sample: usize| columns["leafWait"][columns["leaf"][sample] as usize];
+    let samples = columns["leaf"].len();
+    assert_eq!([leaf_of(0), leaf_of(samples - 2), leaf_of(samples - 1)], [255.0, 0.0, 8.0]);
+    let (head, bytes) = page::tables(&one_of_everything());
+    assert_eq!((head.get("offCpu"), head.get("waits")), (None, None));
+    assert!(!page::columns(&head, &bytes).contains_key("leafWait"));
 }

@@ -185,7 +185,9 @@ impl Run<'_> {
         };
         let spelling = self.setting.spelling;
         let mut analysis = ended.into_analysis(profile, timings.clone(), spelling);
-        let findings = off_cpu.iter().flat_map(|times| off_cpu_findings(times, spelling));
+        let findings =
+            off_cpu.iter().flat_map(|times| off_cpu_findings(&analysis.profile, times, spelling));
+        let findings: Vec<_> = findings.collect();
         analysis.profile.summary.findings.extend(findings);
         if names_come_last {
             held.set(analysis.profile.heap_bytes() as u64);
@@ -206,12 +208,19 @@ impl Run<'_> {
     ) -> Result<NameReport, Error> {
         let Replay { profile, threads, off_cpu, .. } = replay;
         if let Some(times) = off_cpu {
-            add_off_cpu(profile, times)?;
+            match add_off_cpu(profile, times) {
+                Err(_) if self.options.off_cpu_optional => {
+                    *off_cpu = None;
+                    profile.summary.threads_without_switch.clear();
+                }
+                result => result?,
+            }
         }
         add_modules(profile, timeline, &files.images);
         let sources = self.sources(head, timeline, threads, files);
         let report = resolve(profile, LocationId::new(0), sources, prefetched);
         name_asleep(profile);
+        profile.find_waits();
         Ok(report)
     }
 }

@@ -5,7 +5,7 @@ use options::{Remedy, Spelling};
 use profile::{
     Advice, EndReason, EventId, EventRow, FindingRow, FoundBy, FrameRow, InlineRow, LayoutId,
     LayoutRow, LocationRow, Profile, RowId as _, SampleRow, StackRow, Table, ThreadId, ThreadState,
-    ThreadWithoutSwitch,
+    ThreadWithoutSwitch, WaitKind,
 };
 use replay::{OffCpuTimes, SampleKey};
 
@@ -27,7 +27,9 @@ pub(super) fn add_off_cpu(profile: &mut Profile, times: &OffCpuTimes) -> Result<
         if let Some(&shown_by) = find(profile, span.shown_by) {
             let mut row = shown_by.with_time(Some(span.since)).with_period(Some(span.duration));
             row.event = event;
-            added.push(row);
+            let kind =
+                if span.preempted == Some(true) { WaitKind::Preempted } else { WaitKind::Unknown };
+            added.push(row.with_wait(kind, false));
         }
     }
     add_asleep(profile, times, &mut added);
@@ -74,6 +76,7 @@ fn add_asleep(profile: &mut Profile, times: &OffCpuTimes, added: &mut Vec<Sample
         SampleRow::new(it.thread, event, EndReason::NoSwitch, None, layout)
             .with_time(Some(it.since))
             .with_period(Some(it.duration))
+            .with_wait(WaitKind::Unknown, false)
     }));
     if empty.is_none() {
         profile.layouts.push(LayoutRow::default());
@@ -124,8 +127,39 @@ fn merge(profile: &mut Profile, added: Vec<SampleRow>) {
     profile.samples = Table::from_vec(all);
 }
 
-/// Returns the findings on off-CPU times.
-pub(super) fn off_cpu_findings(times: &OffCpuTimes, spelling: Spelling) -> Vec<FindingRow> {
+/// Returns the findings on off-CPU times and on the waits of a profile.
+pub(super) fn off_cpu_findings(
+    profile: &Profile,
+    times: &OffCpuTimes,
+    spelling: Spelling,
+) -> Vec<FindingRow> {
+    let mut rows = time_findings(times, spelling);
+    let stateless = times.spans.iter().filter(|span| span.preempted.is_none()).count();
+    let of_library = profile.samples.iter().filter(|row| row.wait_is_of_library()).count();
+    let waits = [
+        (
+            "off-cpu-state-unknown",
+            stateless,
+            "times off the processor count as waits, for nothing shows whether another thread took the processor",
+        ),
+        (
+            "off-cpu-kind-by-library",
+            of_library,
+            "waits have their kind from the name of a library function, for kernel functions have no names",
+        ),
+    ];
+    let waits = waits.into_iter().filter(|(_, count, _)| *count > 0);
+    rows.extend(waits.map(|(kind, count, message)| FindingRow {
+        kind: kind.to_owned(),
+        message: message.to_owned(),
+        count: count as u64,
+        help: None,
+    }));
+    rows
+}
+
+/// Returns the findings on incomplete times.
+fn time_findings(times: &OffCpuTimes, spelling: Spelling) -> Vec<FindingRow> {
     let (unshown, nanoseconds) = times.without_sample;
     let seconds = nanoseconds as f64 / 1e9;
     let rows = [

@@ -184,7 +184,8 @@ impl Run<'_> {
         head: &Head,
         learn_files: bool,
     ) -> Result<ReplayOptions, Error> {
-        if self.options.off_cpu && !has_switches(head) {
+        let off_cpu = self.options.off_cpu && has_switches(head);
+        if self.options.off_cpu && !off_cpu && !self.options.off_cpu_optional {
             return Err(Error::NoSwitches);
         }
         Ok(ReplayOptions {
@@ -193,7 +194,7 @@ impl Run<'_> {
             learn_files,
             join: self.options.join,
             tail_calls: self.options.tail_calls,
-            off_cpu: self.options.off_cpu,
+            off_cpu,
         })
     }
 

@@ -12,6 +12,7 @@ mod identity;
 mod marks;
 mod programs;
 mod stack_walk;
+mod waits;
 mod weights;
 
 pub use annotation::{AddressCost, Annotation, FunctionCode, LineCost, address_costs, annotate};
@@ -24,4 +25,5 @@ pub use grouped::{SampleGroup, event_name, group, period_units};
 pub use marks::FunctionMarks;
 pub use programs::Programs;
 pub use stack_walk::{BiasCache, StackWalker, each_location};
+pub use waits::{FoldedFrames, FoldedWaits};
 pub use weights::{EventSums, Weight, WeightUnit, Weights};

@@ -3,7 +3,7 @@
 use address::Timestamp;
 
 use crate::id::{EventId, LayoutId, StackId, ThreadId};
-use crate::reason::EndReason;
+use crate::reason::{EndReason, WaitKind};
 
 /// A sample. Recordings have millions of them, which are all retained to the end. Time, period and CPU are optional.
 /// One byte flags the recorded ones, so that no number is reserved for "not recorded".
@@ -25,7 +25,7 @@ pub struct SampleRow {
     pub event: EventId,
     /// End reason of the chain.
     pub end: EndReason,
-    /// Flags of the recorded numbers.
+    /// Flags of the recorded numbers, and the kind of wait.
     recorded: u8,
 }
 
@@ -33,6 +33,11 @@ pub struct SampleRow {
 const TIME: u8 = 1;
 const PERIOD: u8 = 2;
 const CPU: u8 = 4;
+/// The kind of wait plus 1, or 0, in four bits; then whether it is from the name of a library function.
+const WAIT_SHIFT: u32 = 3;
+const WAIT: u8 = 0xf << WAIT_SHIFT;
+const BY_LIBRARY: u8 = 0x80;
+const _: () = assert!(WaitKind::ALL.len() < 0xf);
 
 impl SampleRow {
     /// Returns a sample without time, CPU and period.
@@ -67,6 +72,29 @@ impl SampleRow {
     #[must_use]
     pub const fn cpu(&self) -> Option<u32> {
         if self.recorded & CPU == 0 { None } else { Some(self.cpu) }
+    }
+
+    /// Kind of wait of a time off the processor; `None` for other samples.
+    #[inline]
+    #[must_use]
+    pub fn wait(&self) -> Option<WaitKind> {
+        let number = usize::from((self.recorded & WAIT) >> WAIT_SHIFT);
+        WaitKind::ALL.get(number.wrapping_sub(1)).copied()
+    }
+
+    /// Returns true if the kind of wait is from the name of a library function, since kernel functions have no names.
+    #[inline]
+    #[must_use]
+    pub const fn wait_is_of_library(&self) -> bool {
+        self.recorded & BY_LIBRARY != 0
+    }
+
+    /// Returns the same sample with this kind of wait, which may be from the name of a library function.
+    #[inline]
+    #[must_use]
+    pub const fn with_wait(self, kind: WaitKind, of_library: bool) -> Self {
+        let wait = (kind as u8 + 1) << WAIT_SHIFT | if of_library { BY_LIBRARY } else { 0 };
+        Self { recorded: self.recorded & !(WAIT | BY_LIBRARY) | wait, ..self }
     }
 
     /// Returns the same sample with this time.
@@ -127,6 +155,18 @@ mod tests {
         for number in [0, 1, u32::MAX - 1, u32::MAX] {
             let row = row().with_cpu(Some(number));
             assert_eq!((row.time(), row.period(), row.cpu()), (None, None, Some(number)));
+        }
+    }
+
+    #[test]
+    fn kinds_of_waits_round_trip() {
+        assert_eq!((row().wait(), row().wait_is_of_library()), (None, false));
+        let full = row().with_time(Some(Timestamp(5))).with_period(Some(6));
+        for &kind in WaitKind::ALL {
+            let row = full.with_wait(WaitKind::Unknown, true).with_wait(kind, false);
+            assert_eq!((row.wait(), row.wait_is_of_library()), (Some(kind), false));
+            assert_eq!((row.time(), row.period(), row.cpu()), (full.time(), Some(6), None));
+            assert!(full.with_wait(kind, true).wait_is_of_library());
         }
     }
 

@@ -23,6 +23,8 @@ pub struct OffCpuSpan {
     pub duration: u64,
     /// The sample with the thread's stack at the start.
     pub shown_by: SampleKey,
+    /// Whether the thread could have continued: another one took its processor. `None` if nothing shows it.
+    pub preempted: Option<bool>,
 }
 
 /// Key of a sample in the replay: thread, event and time are unique together.
@@ -77,6 +79,7 @@ struct Departure {
     shown: Option<SwitchSample>,
     /// True if the switch had a record; its sample comes before the record.
     recorded: bool,
+    preempted: Option<bool>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -88,13 +91,32 @@ struct OffCpuThread {
     ended: bool,
 }
 
+/// The event `sched:sched_switch`.
+#[derive(Clone, Copy, Debug)]
+struct SwitchEvent {
+    /// Layout of the task fields, if it was recorded.
+    fields: Option<SchedSwitch>,
+    /// True if every switch is sampled. With -F or -c, perf samples only some, which do not determine the running
+    /// thread.
+    each: bool,
+}
+
+impl SwitchEvent {
+    /// Returns the layout of the task fields if they determine the running thread.
+    fn running(self) -> Option<SchedSwitch> {
+        self.fields.filter(|_| self.each)
+    }
+}
+
 /// Computes times off the processor from context switches.
 #[derive(Debug, Default)]
 pub(crate) struct OffCpu {
-    /// By event: `Some` for `sched:sched_switch`, with the layout of the task fields if every switch is sampled.
-    events: Vec<Option<Option<SchedSwitch>>>,
+    /// By event: `Some` for `sched:sched_switch`.
+    events: Vec<Option<SwitchEvent>>,
     /// True if switches have records, which time them better than samples: taking a sample takes time.
     has_records: bool,
+    /// True if the kernel marks the records of preempted threads.
+    marks_preempted: bool,
     /// True if all processors are recorded, so that every return is visible.
     sees_all: bool,
     threads: HashMap<Tid, OffCpuThread>,
@@ -119,6 +141,15 @@ fn is_switch(event: &str) -> bool {
         .is_some_and(|rest| matches!(rest.get(..1), None | Some(":")))
 }
 
+/// Returns true for the release of a kernel that sets `PERF_RECORD_MISC_SWITCH_OUT_PREEMPT`: Linux 4.17 and later.
+fn marks_preempted(release: &[u8]) -> bool {
+    let text = std::str::from_utf8(release).unwrap_or_default();
+    let mut numbers = text.split(|it: char| !it.is_ascii_digit()).map(str::parse::<u32>);
+    let mut next = || numbers.next().and_then(Result::ok);
+    let (major, minor) = (next(), next());
+    major.zip(minor).is_some_and(|release| release >= (4, 17))
+}
+
 impl OffCpu {
     /// Size of the thread state and the times, in bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
@@ -131,18 +162,18 @@ impl OffCpu {
     /// Reads the events of the head.
     pub(crate) fn learn(&mut self, head: &Head) {
         let data = head.features().tracing_data.and_then(TracingData::parse);
-        // With -F or -c, perf samples only some switches, which do not determine the running thread.
-        let switch = |attr: &EventAttr| {
-            let each = !attr.flags.freq() && attr.sample_period <= 1;
-            SchedSwitch::of(data.as_ref().filter(|_| each)?, attr.config)
+        let switch = |attr: &EventAttr| SwitchEvent {
+            fields: data.as_ref().and_then(|data| SchedSwitch::of(data, attr.config)),
+            each: !attr.flags.freq() && attr.sample_period <= 1,
         };
         let events = head.events().iter();
         self.events = events
             .clone()
             .map(|event| is_switch(&event.name).then(|| switch(&event.attr)))
             .collect();
+        self.marks_preempted = head.features().os_release.is_some_and(marks_preempted);
         self.has_records |= events.clone().any(|event| event.attr.flags.context_switch());
-        let each = self.events.iter().flatten().any(Option::is_some);
+        let each = self.events.iter().flatten().any(|event| event.running().is_some());
         self.without_switches.learn(head, each);
     }
 
@@ -162,9 +193,9 @@ impl OffCpu {
             return;
         };
         // The idle task is sampled only if all processors are recorded.
-        self.sees_all |= tid == Tid(0) && switch.is_some();
+        self.sees_all |= tid == Tid(0) && switch.running().is_some();
         let raw = batch.sample(entry).ok().and_then(|sample| sample.raw);
-        let tasks = raw.and_then(|raw| switch?.tasks(raw));
+        let tasks = raw.and_then(|raw| switch.running()?.tasks(raw));
         if let Some((_, next)) = tasks {
             self.without_switches.switch_in(self.by_machine_id.get(&next).copied().unwrap_or(next));
         }
@@ -177,7 +208,8 @@ impl OffCpu {
             self.times.switches += 1;
             self.by_machine_id.extend(tasks.map(|(machine_id, _)| (machine_id, tid)));
             let shown = Some(SwitchSample { time, event, thread, at_switch: true });
-            self.leave(tid, Departure { since: time, shown, recorded: false });
+            let preempted = raw.and_then(|raw| switch.fields?.is_runnable(raw));
+            self.leave(tid, Departure { since: time, shown, recorded: false, preempted });
         }
     }
 
@@ -200,7 +232,8 @@ impl OffCpu {
             Record::Switch(switch) => {
                 let Some(tid) = record.trailer.tid.filter(|&tid| is_task(tid)) else { return };
                 if switch.out {
-                    self.left(tid, record.time);
+                    let is_known = switch.preempted || self.marks_preempted;
+                    self.left(tid, record.time, is_known.then_some(switch.preempted));
                 } else {
                     self.returned(tid, record.time);
                 }
@@ -224,7 +257,7 @@ impl OffCpu {
     }
 
     /// Applies the record of a switch away; its sample, if any, came earlier.
-    fn left(&mut self, tid: Tid, time: Timestamp) {
+    fn left(&mut self, tid: Tid, time: Timestamp, preempted: Option<bool>) {
         let sampled = self.events.iter().any(Option::is_some);
         let state = self.threads.entry(tid).or_default();
         if state.ended {
@@ -232,11 +265,12 @@ impl OffCpu {
         }
         if let Some(left) = state.left.as_mut().filter(|left| !left.recorded) {
             left.recorded = true;
+            left.preempted = left.preempted.or(preempted);
             return;
         }
         self.times.switches += 1;
         let shown = state.last.filter(|_| !sampled);
-        self.leave(tid, Departure { since: time, shown, recorded: true });
+        self.leave(tid, Departure { since: time, shown, recorded: true, preempted });
     }
 
     fn leave(&mut self, tid: Tid, left: Departure) {
@@ -276,7 +310,7 @@ impl OffCpu {
 
 impl OffCpuTimes {
     fn add(&mut self, left: Departure, until: Timestamp) {
-        let Departure { since, shown, .. } = left;
+        let Departure { since, shown, preempted, .. } = left;
         let duration = until.0.saturating_sub(since.0);
         let Some(shown) = shown else {
             self.without_sample.0 += 1;
@@ -286,11 +320,25 @@ impl OffCpuTimes {
         let SwitchSample { time, event, thread: Some(thread), at_switch } = shown else { return };
         self.by_last_sample += u64::from(!at_switch);
         let shown_by = SampleKey { time, thread, event };
-        self.spans.push(OffCpuSpan { since, duration, shown_by });
+        self.spans.push(OffCpuSpan { since, duration, shown_by, preempted });
     }
 }
 
 /// Returns true for the id of a thread, and false for an idle task or an exited thread.
 const fn is_task(tid: Tid) -> bool {
     tid.0 > 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::marks_preempted;
+
+    #[test]
+    fn kernels_mark_preempted_threads_since_4_17() {
+        let marked = ["6.18.44-fc", "4.17.0", "5.4"].map(|it| marks_preempted(it.as_bytes()));
+        assert_eq!(marked, [true; 3]);
+        let unmarked =
+            ["4.16.9", "3.10.0-957.el7", "", "x"].map(|it| marks_preempted(it.as_bytes()));
+        assert_eq!(unmarked, [false; 4]);
+    }
 }

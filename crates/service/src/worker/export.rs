@@ -2,7 +2,7 @@
 
 use std::io::{BufWriter, Write as _};
 
-use formats::{Format, FormatOptions, Page, PageCode, Printer};
+use formats::{Format, FormatOptions, Page, Printer};
 
 use super::answer::{Answer, answer, not_written};
 use super::task_context::TaskContext;
@@ -26,12 +26,7 @@ pub(super) fn write(context: &mut TaskContext<'_>, task: &ExportTask) -> Result<
     let inlines = task.options.inlines;
     let options = FormatOptions { inlines, weight: task.weight, ..FormatOptions::DEFAULT };
     let printer: Box<dyn Printer> = match format {
-        Format::Report => Box::new(Page {
-            inlines,
-            written: task.written,
-            sources: Vec::new(),
-            code: PageCode::default(),
-        }),
+        Format::Report => Box::new(Page { inlines, written: task.written, ..Page::default() }),
         format => format.printer(options),
     };
     let mut out = BufWriter::new(context.output()?);

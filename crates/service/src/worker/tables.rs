@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
-use formats::{Page, PageCode};
+use formats::Page;
 use hashbrown::HashSet;
 use host::{Host, Origin};
 use pipeline::Analysis;
@@ -31,12 +31,7 @@ pub(super) fn write(
     host: &dyn Host,
 ) -> Result<Answer, Problem> {
     let profile = &analysis.profile;
-    let page = Page {
-        inlines: options.inlines,
-        written: None,
-        sources: Vec::new(),
-        code: PageCode::default(),
-    };
+    let page = Page { inlines: options.inlines, ..Page::default() };
     let mut output = BufWriter::new(output);
     page.print_tables(profile, &mut output)
         .and_then(|()| output.flush())

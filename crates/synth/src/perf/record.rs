@@ -160,6 +160,8 @@ pub enum Record<'a> {
     Switch {
         out: bool,
     },
+    /// Switch away of a thread that could have continued: bits 13 and 14 of `misc`.
+    Preempted,
     /// `out` sets bit 13 of `misc`.
     SwitchCpuWide {
         next_prev_pid: u32,
@@ -220,7 +222,7 @@ impl Record<'_> {
             Self::Aux { .. } => 11,
             Self::ItraceStart { .. } => 12,
             Self::LostSamples { .. } => 13,
-            Self::Switch { .. } => 14,
+            Self::Switch { .. } | Self::Preempted => 14,
             Self::SwitchCpuWide { .. } => 15,
             Self::Namespaces { .. } => 16,
             Self::Ksymbol { .. } => 17,
@@ -242,6 +244,7 @@ impl Record<'_> {
             Self::Comm { exec: true, .. }
             | Self::Switch { out: true }
             | Self::SwitchCpuWide { out: true, .. } => 1 << 13,
+            Self::Preempted => 1 << 13 | 1 << 14,
             _ => 0,
         }
     }
@@ -278,7 +281,7 @@ impl Record<'_> {
             Self::Aux { offset, size, flags } => w.u64s(&[offset, size, flags]),
             Self::ItraceStart { pid, tid } => w.u32(pid).u32(tid),
             Self::LostSamples { lost } => w.u64(lost),
-            Self::Switch { .. } => &mut w,
+            Self::Switch { .. } | Self::Preempted => &mut w,
             Self::SwitchCpuWide { next_prev_pid, next_prev_tid, .. } => {
                 w.u32(next_prev_pid).u32(next_prev_tid)
             }

@@ -207,6 +207,7 @@ fn bodies_of_the_other_kernel_records() {
     check(Record::ItraceStart { pid: 1, tid: 2 }, 12, 0, &[pair(1, 2)]);
     check(Record::LostSamples { lost: 1 }, 13, 0, &[1]);
     check(Record::Switch { out: true }, 14, 0x2000, &[]);
+    check(Record::Preempted, 14, 0x6000, &[]);
     let wide = Record::SwitchCpuWide { next_prev_pid: 1, next_prev_tid: 2, out: false };
     check(wide, 15, 0, &[pair(1, 2)]);
     let links = Record::Namespaces { pid: 1, tid: 2, links: &[(3, 4), (5, 6)] };

@@ -152,6 +152,7 @@ impl RunArgs {
                 join: (&self.join).into(),
                 tail_calls: !self.join.no_tail_calls,
                 off_cpu: false,
+                off_cpu_optional: false,
                 limits: Limits {
                     memory: self.max_memory.unwrap_or_default(),
                     jobs: self.jobs.and_then(NonZeroU16::new),

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use formats::{
-    Format, FormatOptions, GrowingSamples, Page, PageCode, Printer, ScriptFields, StackWeight,
-    TopTable,
+    Format, FormatOptions, GrowingSamples, Page, Printer, ScriptFields, StackWeight, TopTable,
 };
 use host::{FreedMemory, Origin};
 use pipeline::{Analysis, FileSearch, Observer, Options, StreamOptions};
+use profile::query::FoldedFrames;
 
 use super::account::print_account;
 use super::lines::{is_stream, print_lines};
@@ -38,6 +38,8 @@ pub(super) struct ProfileJob<'a> {
     /// The user's name for the recorded service.
     pub(super) service_name: Option<&'a str>,
     pub(super) run: RunOptions,
+    /// The frames of times off the processor that the output omits.
+    pub(super) folded: Option<FoldedFrames>,
     /// The arguments of the command that are not options of the run.
     pub(super) args: &'a RunArgs,
 }
@@ -127,7 +129,9 @@ pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
     }
     let service_name = args.exchange.service_name.as_deref();
     let embedded = Embedded::default();
-    ProfileJob { input, output, embedded, service_name, run, args: &args.run }.run()
+    let folded = args.folded.weight.folded(FoldedFrames::Kernel)?;
+    let folded = folded.filter(|_| format.shows_one_event());
+    ProfileJob { input, output, embedded, service_name, run, folded, args: &args.run }.run()
 }
 
 /// Draws a flame graph.
@@ -139,7 +143,8 @@ pub(super) fn flamegraph(args: &FlamegraphArgs) -> anyhow::Result<Status> {
     let output = fixed(Format::Flamegraph, options, &args.run)?;
     let input = args.input.path()?;
     let embedded = Embedded::default();
-    ProfileJob { input, output, embedded, service_name: None, run, args: &args.run }.run()
+    let folded = args.folded.weight.folded(FoldedFrames::Kernel)?;
+    ProfileJob { input, output, embedded, service_name: None, run, folded, args: &args.run }.run()
 }
 
 /// Writes a page for a browser.
@@ -153,7 +158,8 @@ pub(super) fn report(args: &ReportArgs) -> anyhow::Result<Status> {
     let output = fixed(Format::Report, options, &args.run)?;
     let embedded = Embedded { sources: args.embed_sources, code: !args.no_code };
     let input = args.input.path()?;
-    ProfileJob { input, output, embedded, service_name: None, run, args: &args.run }.run()
+    let folded = None;
+    ProfileJob { input, output, embedded, service_name: None, run, folded, args: &args.run }.run()
 }
 
 /// Returns the output of a command with a single format. Refuses a file with the ending of another format.
@@ -239,7 +245,7 @@ fn page(
     embedded: Embedded,
 ) -> (Page, Option<String>) {
     let written = analysis.written.and_then(|at| i64::try_from(at / 1_000_000).ok());
-    let mut page = Page { inlines, written, sources: Vec::new(), code: PageCode::default() };
+    let mut page = Page { inlines, written, ..Page::default() };
     let mut message = None;
     if embedded.sources {
         let local = host();
@@ -255,7 +261,7 @@ fn page(
 }
 
 fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
-    let ProfileJob { input, output, embedded, service_name, run, args } = job;
+    let ProfileJob { input, output, embedded, service_name, run, folded, args } = job;
     let (page_inlines, off_cpu) = (output.page_inlines(), output.weight() == StackWeight::OffCpu);
     if let OutputFile::Format(format, options) = &output
         && let Some(printer) = GrowingSamples::new(*format, *options)
@@ -276,8 +282,11 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
         Some(format) => output_path(path, input, format),
         None => path.to_owned(),
     });
-    let off_cpu = off_cpu || run.options.off_cpu;
-    let options = Options { off_cpu, ..run.options };
+    let is_page = page_inlines.is_some();
+    let off_cpu_later = is_page && !off_cpu && !run.options.off_cpu;
+    let off_cpu = is_page || off_cpu || run.options.off_cpu;
+    let off_cpu_optional = off_cpu_later || run.options.off_cpu_optional;
+    let options = Options { off_cpu, off_cpu_optional, ..run.options };
     let inputs = Inputs::new(input, &options, &run.map_files);
     let target = OutputTarget::new(path.as_deref(), &inputs)?;
     let progress = Arc::new(Progress::new(args.quiet, args.progress_lines));
@@ -299,11 +308,16 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     let (printer, message): (Box<dyn Printer>, _) = match page_inlines {
         Some(inlines) => {
             let (page, message) = page(&analysis, &options.files, inlines, embedded);
+            let page = Page { off_cpu_later, ..page };
             (Box::new(page), message)
         }
         None => (printer, None),
     };
+    let removed = folded.map(|frames| analysis.profile.fold_waits(frames));
     let written = print_profile(&analysis.profile, &*printer, &target);
+    if let Some(removed) = removed {
+        analysis.profile.unfold_waits(removed);
+    }
     progress.clear();
     written?;
     if let Some(message) = message.filter(|_| !args.quiet) {

@@ -1,7 +1,9 @@
 //! `unwind-perf top` and `unwind-perf tree`: the highest costs as tables.
 
+use anyhow::bail;
 use formats::{TopTable, TreeTable};
-use options::TopFormat;
+use options::{GroupBy, TopFormat, Weight};
+use profile::query::FoldedFrames;
 
 use super::extensions::by_ending;
 use super::profile::{Embedded, OutputFile, ProfileJob};
@@ -27,6 +29,9 @@ pub(super) fn top(args: &TopArgs) -> anyhow::Result<Status> {
         (None, Some(path)) => by_ending(path, &ENDINGS)?.unwrap_or_default(),
         (None, None) => TopFormat::default(),
     };
+    if args.by == GroupBy::Wait && args.weight.weight() != Weight::OffCpu {
+        bail!("--by wait groups times off the processor; add --weight off-cpu");
+    }
     let rows = if format == TopFormat::Text { ROWS } else { 0 };
     let table = TopTable {
         inlines: run.options.names.inlines,
@@ -41,7 +46,8 @@ pub(super) fn top(args: &TopArgs) -> anyhow::Result<Status> {
     let output = OutputFile::Table(Box::new(table), args.weight.weight());
     let input = args.input.path()?;
     let embedded = Embedded::default();
-    ProfileJob { input, output, embedded, service_name: None, run, args: &args.run }.run()
+    let folded = args.weight.folded(FoldedFrames::KernelAndLibrary)?;
+    ProfileJob { input, output, embedded, service_name: None, run, folded, args: &args.run }.run()
 }
 
 /// Prints the tree of calls.
@@ -59,5 +65,6 @@ pub(super) fn tree(args: &TreeArgs) -> anyhow::Result<Status> {
     let output = OutputFile::Table(Box::new(table), args.weight.weight());
     let input = args.input.path()?;
     let embedded = Embedded::default();
-    ProfileJob { input, output, embedded, service_name: None, run, args: &args.run }.run()
+    let folded = args.weight.folded(FoldedFrames::Kernel)?;
+    ProfileJob { input, output, embedded, service_name: None, run, folded, args: &args.run }.run()
 }

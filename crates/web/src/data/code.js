@@ -20,10 +20,12 @@ const addressAt = (tables, place) => tables.placeHigh[place] * 0x100000000 + tab
 /** Calls `each` with the node, the address and the sample count of each leaf in a module.
  * @param {Model} model @param {number} module @param {(node: number, address: number, n: number) => void} each */
 function inModule(model, module, each) {
-  const { tables } = model, { lines, leafNode, leafPlace } = tables, costs = /** @type {any} */ (model.costs);
+  const { tables } = model, { lines, leafNode, leafPlace } = tables, costs = /** @type {any} */ (model.costs), { leafLine } = model;
   const to = /** @type {Uint32Array} */ (model.to), of = model.moduleOf();
   for (let leaf = 0; leaf < to.length; leaf++) {
     const count = costs.leaf[leaf], node = leafNode[leaf];
+    // Leaves have the address of their innermost frame only.
+    if (leafLine && leafLine[leaf] !== node) continue;
     if (count === 0 || to[leaf] === GONE || node === NONE || leafPlace[leaf] === NONE || of[lines.func[node]] !== module) continue;
     each(node, addressAt(tables, leafPlace[leaf]), count);
   }

@@ -18,7 +18,7 @@ export const VERSION = 2;
 /** Columns by table; `page/schema.rs` has the same names. */
 export const COLUMNS = {
   nodes: ["parent", "func", "line", "flags"],
-  leaves: ["leafNode", "leafPlace", "leafEnd"],
+  leaves: ["leafNode", "leafPlace", "leafEnd", "leafWait"],
   places: ["placeLow", "placeHigh"],
   samples: ["time", "thread", "leaf", "event", "period", "cpu"],
 };
@@ -29,7 +29,7 @@ export const COLUMNS = {
 /** @typedef {{ program?: string, host?: string, kernel?: string, arch?: string, perf?: string, processor?: string, written: number | null,
  *   processors: number | null, memoryKiB: number | null, stackBytes: number | null }} RecordingHead */
 /** @typedef {{ version: number, title: string, summary: string, recording: RecordingHead, unit: number, origin: number,
- *   events: EventHead[], offCpu?: number, ends: string[], rooted: number[], complete: number[], threads: [number, number, string, string][],
+ *   events: EventHead[], offCpu?: number, offCpuLater?: number, waits?: string[], ends: string[], rooted: number[], complete: number[], threads: [number, number, string, string][],
  *   cgroups?: string[],
  *   modules: ModuleHead[], functions: [number, number, number, number][], elsewhere?: [number, number][], names: string[], frames: number, filters?: string[], filtered: number,
  *   dropped: number, lost: number, throttled: number,
@@ -41,6 +41,7 @@ export const COLUMNS = {
  * tables, the lines of a function are not adjacent.
  * @typedef {{ n: number, grows?: boolean, parent: Uint32Array, func: Uint32Array, line: Uint32Array, flags: Uint8Array }} LineTree */
 /** @typedef {{ head: Head, lines: LineTree, leafNode: Uint32Array, leafPlace: Uint32Array, leafEnd: Uint8Array,
+ *   leafWait?: Uint8Array | null,
  *   placeLow: Uint32Array, placeHigh: Uint32Array, time: Uint32Array, thread: Numbers, leaf: Uint32Array,
  *   event: Numbers, period: Float64Array | null, cpu: Numbers | null, samples: number, span: number }} Tables
  * `cpu` contains the number of the processor plus 1, 0 for unknown. */

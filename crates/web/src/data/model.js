@@ -13,6 +13,7 @@ import { costs, selection } from "./samples/select.js";
 import { FRAME_FILTERS, GONE, ROOT, composed, transform } from "./tree/transform.js";
 import { TreeBuilder, childrenOf, outermost, totals } from "./tree/tree.js";
 import { eachOf, sumsOf, times, together } from "./samples/weights.js";
+import { RUNNING, withoutKernel } from "./waits.js";
 
 /** @typedef {import("./columns.js").Tables} Tables */
 /** @typedef {import("./tree/tree.js").Tree} Tree */
@@ -23,7 +24,8 @@ import { eachOf, sumsOf, times, together } from "./samples/weights.js";
 /** @typedef {import("./samples/weights.js").Weights} Weights */
 /** @typedef {FrameFilter | SampleFilter} Filter */
 /** @typedef {{ event: number, weight: Weight, truncated: "apart" | "together" | "hidden",
- *   group: import("./samples/group.js").GroupBy, filters: Filter[] }} View */
+ *   group: import("./samples/group.js").GroupBy, filters: Filter[], kernel?: "folded" | "shown" }} View
+ * `kernel` folds or shows the innermost kernel frames of times off the processor. */
 /** Costs of nodes, in units of the weight; one shared array if every sample counts 1. Costs of leaves are in samples.
  * @typedef {import("./tree/around.js").Counted & { ends: Float64Array, leaf: Float64Array, samples: number }} Costs */
 /** Costs by key: functions, modules or files.
@@ -93,12 +95,14 @@ export class Model extends Labels {
     this.view = view;
     const frames = /** @type {FrameFilter[]} */ (view.filters.filter((filter) => FRAME_FILTERS.includes(filter.kind)));
     const samples = /** @type {SampleFilter[]} */ (view.filters.filter((filter) => !FRAME_FILTERS.includes(filter.kind)));
-    const framesKey = this.framesKey = JSON.stringify(frames), samplesKey = `${view.event} ${view.weight} ${JSON.stringify(samples)}`;
+    const folds = !!this.tables.leafWait && view.kernel === "folded", framesKey = this.framesKey = JSON.stringify(frames) + (folds ? " folded" : ""), samplesKey = `${view.event} ${view.weight} ${JSON.stringify(samples)}`;
     this.groups = this.groupsBy(view.group);
     this.groupLabels = this.groups ? this.groups.labels : [];
     this.treeKey = `${framesKey} ${view.group} ${view.truncated}`;
     this.costsKey = `${this.treeKey} ${samplesKey}`;
-    const filtered = this.once("filtered", framesKey, () => this.filtered(frames));
+    /** By leaf: its node in the tables, without folded frames. */
+    this.leafLine = folds ? this.once("leafLine", "", () => this.folded(this.tables.lines, this.tables.leafNode)) : this.tables.leafNode;
+    const filtered = this.once("filtered", framesKey, () => this.filtered(frames, folds));
     this.tree = filtered.tree;
     this.makeChildren = filtered.children;
     this.to = this.once("to", `${framesKey} ${view.truncated === "hidden"}`, () => view.truncated === "hidden" ? this.rooted(filtered.leafTo) : filtered.leafTo);
@@ -116,10 +120,19 @@ export class Model extends Labels {
   /** @param {View["group"]} group @returns {string[]} */
   labelsOf(group) { return this.groupsBy(group)?.labels ?? []; }
 
-  /** @param {FrameFilter[]} filters */
-  filtered(filters) {
-    let tree = this.base0, leafTo = this.leafBase, children = () => this.once("children0", "", () => childrenOf(this.base0));
+  /** Nodes of leaves without the kernel's frames of times off the processor.
+   * @param {{ n: number, parent: Uint32Array, flags: Uint8Array }} tree @param {Uint32Array} nodes */
+  folded(tree, nodes) { return withoutKernel(tree, nodes, /** @type {Uint8Array} */ (this.tables.leafWait)); }
+
+  /** @param {FrameFilter[]} filters @param {boolean} folds */
+  filtered(filters, folds) {
+    let tree = this.base0, leafTo = folds ? this.once("leafFolded", "", () => this.folded(this.base0, this.leafBase)) : this.leafBase, children = () => this.once("children0", "", () => childrenOf(this.base0));
     for (const filter of filters) {
+      if (filter.kind === "wait") {
+        const waits = this.tables.leafWait, wanted = filter.at;
+        leafTo = leafTo.map((node, leaf) => (waits ? waits[leaf] : RUNNING) === wanted ? node : GONE);
+        continue;
+      }
       const moved = transform(tree, filter, this.moduleOf(), this.functions, children, () => this.wholeOf()), older = children;
       leafTo = composed(leafTo, moved.to);
       // A sample without frames contains no function or module.

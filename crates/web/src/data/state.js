@@ -6,7 +6,7 @@ import { GROUPS } from "./samples/group.js";
 /** @typedef {{ view: string, event: number, weight: "samples" | "period", truncated: "apart" | "together" | "hidden",
  *   group: import("./samples/group.js").GroupBy, filters: Filter[], search: string, zoom: number[], func: number, thread: number,
  *   base: [number, number] | null, side: "both" | "before" | "after", colour: "module" | "kind",
- *   lanes: "thread" | "cpu", open: string[], tall: number, names: "full" | "short", sort: string, last: number, own: "hidden" | "shown", marks: number[], from: number }} State
+ *   lanes: "thread" | "cpu", open: string[], tall: number, names: "full" | "short", kernel: "folded" | "shown", sort: string, last: number, own: "hidden" | "shown", marks: number[], from: number }} State
  * For a live recording: `last` is the number of recent seconds that are shown (0 for all), `own` shows or hides samples
  * of the recorder and of the service.
  * `lanes`, `open` and `tall` describe the timeline: kind of its lanes, names of the expanded ones, height (0 for automatic).
@@ -15,13 +15,13 @@ import { GROUPS } from "./samples/group.js";
 /** @type {State} */
 export const START = {
   view: "overview", event: -1, weight: "samples", truncated: "apart", group: "none", filters: [], search: "", zoom: [],
-  func: -1, thread: -1, base: null, side: "both", colour: "module", names: "short", lanes: "thread", open: [], tall: 0, sort: "own", last: 0, own: "hidden", marks: [], from: 0,
+  func: -1, thread: -1, base: null, side: "both", colour: "module", names: "short", kernel: "folded", lanes: "thread", open: [], tall: 0, sort: "own", last: 0, own: "hidden", marks: [], from: 0,
 };
 
 const WORDS = {
   weight: ["samples", "period"], truncated: ["apart", "together", "hidden"],
   group: GROUPS, side: ["both", "before", "after"], colour: ["module", "kind"],
-  names: ["full", "short"], own: ["hidden", "shown"], lanes: ["thread", "cpu"],
+  names: ["full", "short"], kernel: ["folded", "shown"], own: ["hidden", "shown"], lanes: ["thread", "cpu"],
 };
 
 /** References in an address as numbers, which depend on the tables of the page. */
@@ -61,7 +61,7 @@ export class Numbers {
 export function toFragment(state, names = new Numbers()) {
   const parts = new URLSearchParams();
   names.group = state.group;
-  for (const key of ["view", "weight", "truncated", "group", "search", "side", "colour", "names", "lanes", "sort", "own"]) {
+  for (const key of ["view", "weight", "truncated", "group", "search", "side", "colour", "names", "kernel", "lanes", "sort", "own"]) {
     const value = /** @type {any} */ (state)[key];
     if (value !== /** @type {any} */ (START)[key]) parts.set(key, value);
   }
@@ -113,6 +113,7 @@ function filterText(filter, names) {
     case "time": return `time:${filter.from}-${filter.to}`;
     case "process": return `process:${names.process(filter.pid)}`;
     case "cpu": return `cpu:${filter.cpu}`;
+    case "wait": return `wait:${filter.at}`;
     case "comm": return `comm:${filter.comm}`;
     case "cgroup": return `cgroup:${filter.cgroup}`;
     case "threads":
@@ -144,6 +145,7 @@ function filterOf(text, names) {
       return ids && { kind, ids };
     }
     case "parts": return rest === "" ? { kind } : null;
+    case "wait": return whole(rest) === null ? null : { kind, at: Number(rest) };
     case "recursion": case "merge": case "focus": case "keep": case "drop": case "hide": case "charge": case "fold": case "module": case "hideModule": {
       if (rest === "") return kind === "recursion" || kind === "merge" ? { kind } : null;
       const at = OF_MODULES.includes(kind) ? names.moduleOf(rest) : names.funcOf(rest, "filter");

@@ -24,9 +24,8 @@ export class App extends Shell {
     /** @type {Model} */
     this.model = model;
     this.eventCounts = this.countEvents();
-    /** Default event: off-CPU time if it was measured, else the first event with samples. */
-    this.firstEvent = head.offCpu ?? this.firstWithSamples();
-    if (head.offCpu !== undefined && location.hash.length < 2) this.state.weight = "period";
+    this.firstEvent = this.defaultEvent();
+    if (this.firstEvent === head.offCpu && location.hash.length < 2) this.state.weight = "period";
     this.ranks = this.moduleRanks();
   }
 
@@ -36,6 +35,14 @@ export class App extends Shell {
     if (counts.length === 1) counts[0] = samples;
     else for (let i = 0; i < samples; i++) counts[event[i]]++;
     return counts;
+  }
+
+  /** Default event: off-CPU time if it was requested, else the first recorded event with samples. */
+  defaultEvent() {
+    const { offCpu, offCpuLater } = this.tables.head;
+    if (offCpu === undefined) return this.firstWithSamples();
+    const recorded = this.eventCounts.findIndex((count, event) => count > 0 && event !== offCpu);
+    return offCpuLater && recorded >= 0 ? recorded : offCpu;
   }
 
   firstWithSamples() { return Math.max(0, this.eventCounts.findIndex((count) => count > 0)); }
@@ -48,7 +55,7 @@ export class App extends Shell {
     this.model = new Model(tables);
     if (grown) this.model.short = short;
     this.eventCounts = this.countEvents();
-    this.firstEvent = tables.head.offCpu ?? this.firstWithSamples();
+    this.firstEvent = this.defaultEvent();
     this.ranks = grown ? this.previousRanks(ranks) : this.moduleRanks();
   }
 
@@ -92,8 +99,8 @@ export class App extends Shell {
   }
 
   count() {
-    const { weight, truncated, group } = this.state;
-    this.model.look({ event: this.event, weight: this.model.weighs ? weight : "samples", truncated, group, filters: this.filters });
+    const { weight, truncated, group, kernel } = this.state;
+    this.model.look({ event: this.event, weight: this.model.weighs ? weight : "samples", truncated, group, kernel, filters: this.filters });
   }
 
   /** @returns {import("../data/export/stacks.js").Stacks} */

@@ -3,6 +3,7 @@
 // and threads.
 import { baseName, folded } from "../data/names.js";
 import { amount, duration, percent, spread } from "../data/numbers.js";
+import { waitCosts } from "../data/waits.js";
 import { processRows, threadRows, threadsOf } from "../data/samples/threads.js";
 import { make } from "./elements/element.js";
 import { cutTexts } from "./elements/fit.js";
@@ -17,12 +18,15 @@ export function overviewView(app) {
   const recorded = make("section", { "aria-label": "Recording" }), quality = make("section", { "aria-label": "Completeness of the stacks" });
   const functions = make("section", { "aria-label": "Functions by their own cost" }), modules = make("section", { "aria-label": "Modules by their own cost" });
   const processes = make("section", { "aria-label": "Processes by cost" });
+  const waits = make("section", { "aria-label": "Waiting by kind" });
   const threads = make("section", { "aria-label": "Threads by cost" }), summary = make("details", {}, make("summary", { text: "Summary of the command" }), make("pre", { text: app.tables.head.summary }));
-  const panel = make("section", { class: "panel overview", tabindex: 0 }, recorded, quality, functions, modules, processes, threads, summary);
+  const panel = make("section", { class: "panel overview", tabindex: 0 }, recorded, quality, waits, functions, modules, processes, threads, summary);
   const fit = () => cutTexts(/** @type {NodeListOf<HTMLElement>} */ (panel.querySelectorAll(".top button")));
   const draw = () => {
     recorded.replaceChildren(make("h3", { text: "Recorded" }), facts(app));
     quality.replaceChildren(make("h3", { text: "Stacks" }), ...stacks(app));
+    waits.hidden = !waitCosts(app.model);
+    waits.replaceChildren(make("h3", { text: "Waiting by kind" }), topWaits(app));
     functions.replaceChildren(make("h3", { text: "Functions by their own cost" }), topFunctions(app));
     modules.replaceChildren(make("h3", { text: "Modules" }), topModules(app));
     processes.replaceChildren(make("h3", { text: "Processes" }), topProcesses(app));
@@ -102,6 +106,15 @@ function topModules(app) {
   const { own, ownSquares } = app.model.moduleCosts(), modules = app.tables.head.modules;
   const top = [...own.keys()].filter((module) => own[module] > 0).sort((a, b) => own[b] - own[a] || a - b).slice(0, SHOWN);
   return make("ol", { class: "top" }, ...top.map((module) => line(app, own[module], ownSquares[module], baseName(modules[module].path), modules[module].path, () => app.addFilter({ kind: "module", at: module }))));
+}
+
+/** Kinds of wait; a click shows only the times of a kind.
+ * @param {App} app */
+function topWaits(app) {
+  const costs = waitCosts(app.model);
+  if (!costs) return make("ol");
+  const { all, squares } = costs, top = [...all.keys()].filter((kind) => all[kind] > 0).sort((a, b) => all[b] - all[a] || a - b);
+  return make("ol", { class: "top" }, ...top.map((kind) => line(app, all[kind], squares[kind], `${app.waitName(kind)}: ${app.costText(all[kind])}`, `Only ${app.waitName(kind)}`, () => app.addFilter({ kind: "wait", at: kind }))));
 }
 
 /** Processes with equal names, each row with the number of processes.

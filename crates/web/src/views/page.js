@@ -85,7 +85,9 @@ function startTools(app) {
   if (head.cgroups) select("group").append(new Option("control group", "cgroup"));
   const bind = (/** @type {string} */ id, /** @type {(value: string) => any} */ patch) =>
     byId(id).addEventListener("change", () => app.change(patch(select(id).value)));
-  bind("event", (value) => ({ event: Number(value), zoom: [] }));
+  // Times off the processor are compared by duration, not by number.
+  bind("event", (value) => ({ event: Number(value), zoom: [], weight: Number(value) === head.offCpu ? "period" : app.event === head.offCpu ? "samples" : app.state.weight }));
+  bind("kernel", (value) => ({ kernel: value, zoom: [] }));
   bind("weight", (value) => ({ weight: value }));
   bind("truncated", (value) => ({ truncated: value, zoom: [] }));
   bind("group", (value) => ({ group: value, zoom: [] }));
@@ -98,5 +100,6 @@ function showTools(app) {
   const { state } = app;
   document.documentElement.dataset.weight = state.weight;
   select("event").value = String(app.event);
-  for (const id of /** @type {const} */ (["weight", "truncated", "group", "colour", "names"])) select(id).value = state[id];
+  byId("kernel-label").hidden = app.event !== app.tables.head.offCpu;
+  for (const id of /** @type {const} */ (["weight", "truncated", "group", "colour", "names", "kernel"])) select(id).value = state[id];
 }

@@ -177,6 +177,10 @@ export class Shell {
     return moduleColour(module === undefined || module < 0 ? -1 : this.ranks[module], shadeOf(this.model.name(f)), this.theme);
   }
 
+  /** Name of a kind of wait.
+   * @param {number} at */
+  waitName(at) { return /** @type {any} */ (this.model).tables?.head.waits?.[at] ?? "?"; }
+
   /** Text of a filter's chip.
    * @param {Filter} filter @returns {string} */
   filterName(filter) {
@@ -192,6 +196,7 @@ export class Shell {
       case "fold": return `${f} with its callees folded into it`;
       case "recursion": return at < 0 ? "recursion collapsed" : `recursion of ${f} collapsed`;
       case "module": return `only ${module}`;
+      case "wait": return `kind of wait ${this.waitName(at)}`;
       case "hideModule": return `without ${module}`;
       case "parts": return "parts charged to their functions";
       case "merge": return at < 0 ? "modules merged" : `${module} merged`;

@@ -22,6 +22,7 @@ const SCRIPTS: &[(&str, &str)] = scripts![
     "graphs.mjs",
     "links.mjs",
     "tables.mjs",
+    "waits.mjs",
     "times.mjs",
     "timeline.mjs",
     "looks.mjs",

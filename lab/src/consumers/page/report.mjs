@@ -10,6 +10,7 @@ import { speed } from "./speed.mjs";
 import { functions, modules, trees } from "./tables.mjs";
 import { axis, cpus, events, height, small, timeline, titled } from "./timeline.mjs";
 import { heat, order } from "./times.mjs";
+import { waits } from "./waits.mjs";
 
 const [file, shots] = process.argv.slice(2), tools = await start(file, shots);
 
@@ -40,6 +41,7 @@ await icicle(ours);
 await treeGestures(ours);
 await trees(ours);
 await functions(ours);
+await waits(ours);
 await modules(ours);
 await heat(ours);
 await order(ours);

@@ -53,8 +53,10 @@ export async function functions({ page, expect, same, step, state, key, tab, row
   await shot("functions");
   // Events are shown one at a time; the comparison needs all samples together.
   const costs = await page.evaluate(() => {
-    const rows = new Map(), { events } = profile.tables.head;
+    const rows = new Map(), { events, offCpu } = profile.tables.head;
     for (let event = 0; event < events.length; event++) {
+      // Times off the processor are not samples of the recording.
+      if (event === offCpu) continue;
       profile.change({ event }, true);
       const { own, total } = profile.model.functionCosts();
       for (let f = 0; f < profile.model.functions; f++) {

@@ -5,6 +5,7 @@ mod labels;
 mod look;
 mod top;
 mod top_rows;
+mod top_waits;
 mod tree;
 
 pub use annotated::{AnnotatedFunction, AnnotatedSource};

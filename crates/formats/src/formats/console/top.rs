@@ -7,7 +7,7 @@ use hashbrown::{HashMap, HashSet};
 use options::{CostKind, GroupBy, TopFormat, Weight};
 
 use profile::query::engine::{
-    EventChoice, Filter, Index, RowKey, Selection, TableRow, TableShape, table,
+    EventChoice, Filter, Index, RowKey, Selection, TableRow, TableShape, table, wait_costs,
 };
 use profile::query::{Cost, FunctionLine, FunctionMarks, WeightUnit, event_name};
 use profile::{ProcessKey, Profile, StringId, ThreadId, ThreadRow};
@@ -15,6 +15,7 @@ use profile::{ProcessKey, Profile, StringId, ThreadId, ThreadRow};
 use super::labels;
 use super::look::ConsoleLook;
 use super::top_rows::TopRows;
+use super::top_waits::{WaitTable, parts};
 use crate::printer::Printer;
 use crate::render::numbers::share;
 
@@ -45,15 +46,15 @@ const NARROW: usize = 30;
 /// Maximum width that names are padded to, if lines are not truncated.
 const WIDE: usize = 60;
 
-struct TopLine<'r> {
-    row: &'r TableRow,
-    names: RowNames,
+pub(super) struct TopLine<'r> {
+    pub(super) row: &'r TableRow,
+    pub(super) names: RowNames,
 }
 
 /// The name of a row's key, and its location: a module, a function or a number.
-struct RowNames {
-    name: String,
-    origin: String,
+pub(super) struct RowNames {
+    pub(super) name: String,
+    pub(super) origin: String,
 }
 
 impl Printer for TopTable {
@@ -71,6 +72,7 @@ impl Printer for TopTable {
         });
         let marks = FunctionMarks::new(profile, &functions.collect::<Vec<_>>());
         let pools = if self.pools { Pools::new(profile) } else { Pools::default() };
+        let waits = (self.weight == Weight::OffCpu).then(|| wait_costs(&selection, shape));
         let table = TopRows {
             profile,
             selection: &selection,
@@ -78,6 +80,7 @@ impl Printer for TopTable {
             pools: &pools,
             rows: &rows,
             marks: &marks,
+            waits: waits.as_ref(),
             shown: limit,
         };
         match self.format {
@@ -87,11 +90,17 @@ impl Printer for TopTable {
         }
         let total = selection.total();
         let mut text = labels::what_is_counted(profile, selection.weights(), total);
+        text.push_str(&parts(&selection));
         text.push('\n');
         let names = |row: &TableRow| names(&table, row.key);
         let lines: Vec<TopLine<'_>> =
             rows.iter().take(limit).map(|row| TopLine { row, names: names(row) }).collect();
-        if !lines.is_empty() {
+        let waits = waits.filter(|_| self.by != GroupBy::Wait);
+        if let (Some(waits), false) = (&waits, lines.is_empty()) {
+            let (total, headings) = (total, self.headings());
+            let lines = &lines;
+            WaitTable { table: self, lines, waits, total, headings }.append(&mut text);
+        } else if !lines.is_empty() {
             self.table(total, &lines, selection.weights().unit(), &mut text);
         }
         if let Some(rest) = rows.len().checked_sub(lines.len()).filter(|&rest| rest > 0) {
@@ -185,6 +194,7 @@ impl TopTable {
             GroupBy::Cgroup => ["control group", ""],
             GroupBy::Event => ["event", ""],
             GroupBy::Cpu => ["processor", ""],
+            GroupBy::Wait => ["wait", ""],
         }
     }
 }
@@ -227,6 +237,8 @@ fn names(table: &TopRows<'_>, key: RowKey) -> RowNames {
         RowKey::Event(event) => alone(labels::text(event_name(profile, event))),
         RowKey::Cpu(Some(cpu)) => alone(cpu.to_string()),
         RowKey::Cpu(None) => alone("[not recorded]".to_owned()),
+        RowKey::Wait(Some(kind)) => alone(kind.to_string()),
+        RowKey::Wait(None) => alone("[on the processor]".to_owned()),
     }
 }
 

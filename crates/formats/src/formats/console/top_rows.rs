@@ -10,8 +10,10 @@
 
 use std::io;
 
+use hashbrown::HashMap;
 use options::GroupBy;
-use profile::query::engine::{RowKey, Selection, TableRow};
+use profile::WaitKind;
+use profile::query::engine::{RowKey, Selection, TableRow, WaitCosts, all_waits};
 use profile::query::{Function, FunctionLine, FunctionMarks, WeightUnit, event_name};
 use profile::{ProcessKey, Profile, StringId};
 use serde::Serialize;
@@ -39,6 +41,8 @@ pub(super) struct TopRows<'a> {
     pub(super) pools: &'a Pools,
     pub(super) rows: &'a [TableRow],
     pub(super) marks: &'a FunctionMarks,
+    /// Own costs by kind of wait, for times off the processor.
+    pub(super) waits: Option<&'a HashMap<RowKey, WaitCosts>>,
     /// Number of rows to show.
     pub(super) shown: usize,
 }
@@ -70,6 +74,9 @@ struct Document<'c> {
     event: Option<String>,
     samples: u64,
     total: u64,
+    /// Part of the total that is not a wait, for times off the processor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preempted: Option<u64>,
     rows: Vec<JsonRow<'c>>,
     /// Number of omitted rows.
     left_out: usize,
@@ -94,6 +101,7 @@ impl TopRows<'_> {
             event,
             samples: total.samples,
             total: total.weight,
+            preempted: self.waits.map(|_| all_waits(self.selection).of(WaitKind::Preempted)),
             rows: rows.map(|row| JsonRow { columns: &columns, cells: self.cells(row) }).collect(),
             left_out: self.rows.len().saturating_sub(self.shown),
         };
@@ -131,10 +139,16 @@ impl TopRows<'_> {
             GroupBy::Cgroup => &["cgroup"],
             GroupBy::Event => &["event"],
             GroupBy::Cpu => &["cpu"],
+            GroupBy::Wait => &["wait"],
         };
         let costs = ["own_samples", "own", "own_share"];
         let inclusive = ["inclusive_samples", "inclusive", "inclusive_share"];
-        of_key.iter().copied().chain(costs).chain(inclusive).collect()
+        let waits: &[&str] = match (self.waits, self.by) {
+            (None, _) | (_, GroupBy::Wait) => &[],
+            _ => &["own_preempted", "own_wait"],
+        };
+        let waits = waits.iter().copied();
+        of_key.iter().copied().chain(costs).chain(inclusive).chain(waits).collect()
     }
 
     fn cells(&self, row: &TableRow) -> Vec<Cell> {
@@ -142,6 +156,12 @@ impl TopRows<'_> {
         for cost in [row.own, row.inclusive] {
             let share = cost.weight as f64 / self.selection.total().weight.max(1) as f64;
             cells.extend([Cell::Count(cost.samples), Cell::Count(cost.weight), Cell::Share(share)]);
+        }
+        if let Some(waits) = self.waits.filter(|_| self.by != GroupBy::Wait) {
+            let costs = waits.get(&row.key).copied().unwrap_or_default();
+            let kind = costs.most().map(|kind| Cell::Text(kind.to_string()));
+            cells.push(Cell::Count(costs.of(WaitKind::Preempted)));
+            cells.push(kind.unwrap_or(Cell::Null));
         }
         cells
     }
@@ -180,6 +200,9 @@ impl TopRows<'_> {
             RowKey::Comm(name) => vec![text(Some(name))],
             RowKey::Cgroup(path) => vec![text(path)],
             RowKey::Event(event) => vec![Cell::Text(text_of(event_name(self.profile, event)))],
+            RowKey::Wait(kind) => {
+                vec![kind.map_or(Cell::Null, |kind| Cell::Text(kind.to_string()))]
+            }
             RowKey::Cpu(cpu) => vec![cpu.map_or(Cell::Null, |cpu| Cell::Number(cpu.into()))],
         }
     }

@@ -13,6 +13,7 @@ use profile::query::engine::{
 
 use super::labels;
 use super::look::ConsoleLook;
+use super::top_waits::parts;
 use crate::printer::Printer;
 use crate::render::numbers::share;
 
@@ -53,6 +54,7 @@ impl Printer for TreeTable {
         let unit = selection.weights().unit();
         let width = labels::cost(unit, total.weight).chars().count().max(7);
         let mut text = labels::what_is_counted(profile, selection.weights(), total);
+        text.push_str(&parts(&selection));
         text.push('\n');
         let heading = self.look.heading();
         let unit_name = labels::unit(unit);

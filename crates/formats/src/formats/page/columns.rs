@@ -5,7 +5,8 @@ use std::io;
 use profile::{EventId, Profile, Table};
 
 use super::schema::{
-    ADDRESSES, LEAVES, NODES, RowColumn, SAMPLES, SampleColumn, SampleFacts, SampleNumber, Width,
+    ADDRESSES, LEAVES, NODES, RowColumn, SAMPLES, SampleColumn, SampleFacts, SampleNumber, WAITS,
+    Width,
 };
 use super::tree::PageTree;
 
@@ -37,6 +38,9 @@ impl PageColumns {
         let (fixed, periods) = fixed_periods(profile);
         let mut shapes = shapes_of(NODES, tree.nodes.len());
         shapes.extend(shapes_of(LEAVES, tree.leaves.len()));
+        if profile.off_cpu.is_some() {
+            shapes.extend(shapes_of(WAITS, tree.leaves.len()));
+        }
         shapes.extend(shapes_of(ADDRESSES, tree.addresses.len()));
         let n = profile.samples.len();
         let cpus = profile.samples.iter().any(|sample| sample.cpu().is_some());
@@ -55,6 +59,9 @@ impl PageColumns {
     ) -> io::Result<()> {
         write_rows(sink, NODES, tree.nodes.iter())?;
         write_rows(sink, LEAVES, tree.leaves.iter())?;
+        if profile.off_cpu.is_some() {
+            write_rows(sink, WAITS, tree.leaves.iter())?;
+        }
         write_rows(sink, ADDRESSES, tree.addresses.iter())?;
         for column in SAMPLES.iter().filter(|column| column.is_present(self.facts)) {
             self.write_samples(column, profile, tree, sink)?;

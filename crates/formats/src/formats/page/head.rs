@@ -5,7 +5,9 @@ use std::io;
 use address::ModuleId;
 use hashbrown::HashMap;
 use profile::query::{Function, period_units};
-use profile::{EndReason, EventId, ModuleRow, Profile, RecordingInfo, StringId, Table, ThreadRow};
+use profile::{
+    EndReason, EventId, ModuleRow, Profile, RecordingInfo, StringId, Table, ThreadRow, WaitKind,
+};
 
 use super::Page;
 use super::columns::PageColumns;
@@ -80,6 +82,12 @@ pub(super) fn head(
             json.array([row], |json, row| thread(json, profile, row));
         });
         cgroups(json, profile);
+        if profile.off_cpu.is_some() {
+            json.key("waits").array(WaitKind::ALL, |json, kind| json.string(kind.as_str()));
+            if page.off_cpu_later {
+                json.key("offCpuLater").number(1_u8);
+            }
+        }
         json.key("modules").array(&modules.rows, |json, row| module(json, profile, row));
         functions(json, profile, tree, &modules);
         quality(json, profile, &modules);

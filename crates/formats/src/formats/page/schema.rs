@@ -80,6 +80,11 @@ pub(super) const LEAVES: &[RowColumn<Leaf>] = &[
     RowColumn::new("leafEnd", Width::U8, |row| row.end as u64),
 ];
 
+/// Columns of leaves in tables with times off the processor.
+pub(super) const WAITS: &[RowColumn<Leaf>] = &[RowColumn::new("leafWait", Width::U8, |row| {
+    row.wait.map_or(u64::from(u8::MAX), |kind| kind as u64)
+})];
+
 /// Columns of code addresses, split into 32-bit halves.
 pub(super) const ADDRESSES: &[RowColumn<u64>] = &[
     RowColumn::new("placeLow", Width::U32, |address| address & u64::from(NONE)),
@@ -237,6 +242,7 @@ mod tests {
     fn names_are_distinct() {
         let mut names: Vec<&str> = NODES.iter().map(|column| column.name).collect();
         names.extend(LEAVES.iter().map(|column| column.name));
+        names.extend(WAITS.iter().map(|column| column.name));
         names.extend(ADDRESSES.iter().map(|column| column.name));
         names.extend(SAMPLES.iter().map(|column| column.name));
         let all = names.len();

@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 use profile::query::{Function, FunctionId, Functions, functions, stack_weights};
 use profile::{
     EndReason, FrameRow, LocationId, LocationRow, ModuleKind, Profile, RowId as _, SampleId,
-    StackId, StringId, Table, row_ids,
+    StackId, StringId, Table, WaitKind, row_ids,
 };
 
 /// Flags of a node; the page has the same numbers.
@@ -49,6 +49,8 @@ pub(super) struct Leaf {
     /// Sampled address.
     pub(super) address: Option<AddressId>,
     pub(super) end: EndReason,
+    /// Kind of wait of a time off the processor.
+    pub(super) wait: Option<WaitKind>,
 }
 
 /// The tree, and the leaf of each sample.
@@ -216,7 +218,7 @@ impl PageTree {
                 let address = || profile.locations.get(id).map_or(0, |row| row.relative);
                 *addresses.entry(id).or_insert_with(|| self.addresses.push(address()))
             });
-            let leaf = Leaf { node, address, end: sample.end };
+            let leaf = Leaf { node, address, end: sample.end, wait: sample.wait() };
             let id = *index.entry(leaf).or_insert_with(|| self.leaves.push(leaf));
             self.of_sample.push(id);
         }

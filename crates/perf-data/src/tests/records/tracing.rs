@@ -220,6 +220,15 @@ fn tasks_of_a_switch() {
         let raw = Bytes::new(endian).raw(&[0; 24]).u32(41).raw(&[0; 28]).u32(42).data;
         assert_eq!(switch.tasks(&raw), Some((Tid(41), Tid(42))));
         assert_eq!(switch.tasks(&raw[..59]), None, "the second id is cut");
+        assert_eq!(switch.is_runnable(&raw), Some(true), "R");
+        assert_eq!(switch.is_runnable(&raw[..35]), None, "the state is cut");
+        // S, D, I and P wait; R+ does not.
+        for (state, is_runnable) in
+            [(1, false), (2, false), (0x80, false), (0x40, false), (0x100, true)]
+        {
+            let raw = Bytes::new(endian).raw(&[0; 32]).u64(state).raw(&[0; 24]).data;
+            assert_eq!(switch.is_runnable(&raw), Some(is_runnable), "{state}");
+        }
         assert_eq!(SchedSwitch::of(&data, 7), None, "another tracepoint");
     }
 }

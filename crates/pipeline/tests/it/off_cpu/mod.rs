@@ -1,5 +1,6 @@
 //! Tests of off-CPU times, exact to the nanosecond, for each kind of recording.
 
+mod states;
 mod without_switch;
 
 use std::path::PathBuf;
@@ -25,12 +26,16 @@ enum Happens {
     InKernel(u64),
     /// A sample of the tracepoint at this address, and the next thread.
     Leaves(u64, u32),
+    /// The same of a thread that could have continued.
+    Loses(u64, u32),
     Out,
+    /// The record of a thread that could have continued.
+    Preempted,
     In,
     Begins,
     Ends,
 }
-use Happens::{Begins, Ends, In, InKernel, Leaves, Out, Runs};
+use Happens::{Begins, Ends, In, InKernel, Leaves, Loses, Out, Preempted, Runs};
 
 /// The kind of recording.
 #[derive(Clone, Copy)]
@@ -41,15 +46,18 @@ struct How {
     tracepoint: bool,
     /// With a sample of each switch.
     each: bool,
+    /// The release of the kernel; empty if it is not recorded.
+    kernel: &'static str,
 }
 
-const BOTH: How = How { records: true, tracepoint: true, each: true };
+const BOTH: How = How { records: true, tracepoint: true, each: true, kernel: "" };
 
 /// A minimal description of the tracepoint by the kernel.
 fn tracing_data() -> Vec<u8> {
     const FORMAT: &str = "name: sched_switch\nID: 372\nformat:\n\
         \tfield:pid_t prev_pid;\toffset:0;\tsize:4;\tsigned:1;\n\
-        \tfield:pid_t next_pid;\toffset:4;\tsize:4;\tsigned:1;\n";
+        \tfield:pid_t next_pid;\toffset:4;\tsize:4;\tsigned:1;\n\
+        \tfield:long prev_state;\toffset:8;\tsize:4;\tsigned:1;\n";
     let mut data = b"\x17\x08\x44tracing0.6\0\0\x08\0\x10\0\0".to_vec();
     for name in [&b"header_page\0"[..], b"header_event\0"] {
         data.extend(name);
@@ -78,6 +86,9 @@ fn recording(how: How, events: &[(u64, u32, Happens)]) -> Vec<u8> {
     let flags = attr_flag::SAMPLE_ID_ALL | switches;
     let attr = EventAttr { sample_type, flags, ..EventAttr::default() };
     data.event("cpu-clock", attr.clone(), &[7]);
+    if !how.kernel.is_empty() {
+        data.feature(&Feature::OsRelease(how.kernel));
+    }
     if how.tracepoint {
         data.feature(&Feature::TracingData(&tracing_data()));
         let flags = flags | if how.each { 0 } else { attr_flag::FREQ };
@@ -95,13 +106,16 @@ fn recording(how: How, events: &[(u64, u32, Happens)]) -> Vec<u8> {
         match happens {
             Runs(ip) => data.sample_of(CLOCK, &sample(ip)),
             InKernel(ip) => data.sample_of(CLOCK, &SampleBuilder { misc: 1, ..sample(ip) }),
-            Leaves(ip, next) => {
-                let tasks = [machine_id(tid), machine_id(next)];
+            Leaves(ip, next) | Loses(ip, next) => {
+                // The states S and R+.
+                let state = if matches!(happens, Leaves(..)) { 1 } else { 0x100 };
+                let tasks = [machine_id(tid), machine_id(next), state];
                 let raw = tasks.into_iter().flat_map(u32::to_le_bytes).collect();
                 let sample = SampleBuilder { id: 8, misc: 1, raw, ..sample(ip) };
                 data.sample_of(SWITCH, &sample)
             }
             Out => data.record_at(&Record::Switch { out: true }, at),
+            Preempted => data.record_at(&Record::Preempted, at),
             In => data.record_at(&Record::Switch { out: false }, at),
             Begins => data.record_at(&Record::Fork { pid, ppid, tid, ptid, time }, at),
             Ends => data.record_at(&Record::Exit { pid, ppid, tid, ptid, time }, at),
@@ -202,7 +216,8 @@ fn records_alone() {
         ],
     );
     assert_eq!(times, [(200, 5, 60, 0x11), (320, 5, 80, 0x12)]);
-    assert_eq!(findings, said(&[("off-cpu-last-sample", 2), ("off-cpu-without-sample", 1)]));
+    let incomplete = [("off-cpu-last-sample", 2), ("off-cpu-without-sample", 1)];
+    assert_eq!(findings, said(&[&incomplete[..], &[("off-cpu-state-unknown", 2)]].concat()));
 }
 
 /// The tracepoint of all processors also shows switch-ins, by the host's thread ids.
@@ -328,7 +343,7 @@ fn filters() {
 /// Recordings without switches are refused.
 #[test]
 fn no_switches() {
-    let how = How { records: false, tracepoint: false, each: true };
+    let how = How { records: false, tracepoint: false, ..BOTH };
     let error = analyze(recording(how, &[(100, 5, Runs(0x10))]), SampleFilter::default()).err();
     assert!(matches!(error, Some(Error::NoSwitches)), "{error:?}");
 }

@@ -15,7 +15,7 @@ use crate::profile::Profile;
 use crate::query::functions::{Function, FunctionId, FunctionLine, Functions};
 use crate::query::marks::FunctionMarks;
 use crate::query::weights::EventSums;
-use crate::reason::EndReason;
+use crate::reason::{EndReason, WaitKind};
 use crate::tables::Table;
 use hashbrown::HashMap;
 
@@ -40,7 +40,7 @@ impl From<EndReason> for Ending {
     }
 }
 
-/// Samples with the same stack, thread, event and ending.
+/// Samples with the same stack, thread, event, ending and kind of wait.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SampleSet {
     /// Index of their stack among the distinct ones.
@@ -48,6 +48,7 @@ pub(super) struct SampleSet {
     pub(super) thread: ThreadId,
     pub(super) event: EventId,
     pub(super) ending: Ending,
+    pub(super) wait: Option<WaitKind>,
     pub(super) samples: u32,
     /// Sum of their periods; a sample without a period counts as 1.
     pub(super) period: u64,
@@ -224,7 +225,8 @@ impl Keys {
 fn sample_sets(profile: &Profile) -> (Vec<SampleSet>, Vec<u32>, Vec<Option<StackId>>) {
     let mut stacks = Vec::new();
     let mut stack_index: HashMap<Option<StackId>, u32> = HashMap::new();
-    let mut index: HashMap<(u32, ThreadId, EventId, Ending), u32> = HashMap::new();
+    let mut index: HashMap<(u32, ThreadId, EventId, Ending, Option<WaitKind>), u32> =
+        HashMap::new();
     let mut sets: Vec<SampleSet> = Vec::new();
     let mut set_of = Vec::with_capacity(profile.samples.len());
     for sample in &profile.samples {
@@ -233,8 +235,9 @@ fn sample_sets(profile: &Profile) -> (Vec<SampleSet>, Vec<u32>, Vec<Option<Stack
             stacks.len() as u32 - 1
         });
         let (thread, event, ending) = (sample.thread, sample.event, Ending::from(sample.end));
-        let set = *index.entry((stack, thread, event, ending)).or_insert_with(|| {
-            sets.push(SampleSet { stack, thread, event, ending, samples: 0, period: 0 });
+        let wait = sample.wait();
+        let set = *index.entry((stack, thread, event, ending, wait)).or_insert_with(|| {
+            sets.push(SampleSet { stack, thread, event, ending, wait, samples: 0, period: 0 });
             sets.len() as u32 - 1
         });
         set_of.push(set);

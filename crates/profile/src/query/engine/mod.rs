@@ -16,6 +16,7 @@ mod selection;
 mod table;
 mod tree;
 mod view;
+mod waits;
 
 pub use call_paths::CallLabel;
 pub use filter::{EventChoice, Filter, FunctionFilter, Patterns, SelectionError};
@@ -24,6 +25,7 @@ pub use rewrite::FilteredSamples;
 pub use selection::Selection;
 pub use table::{RowKey, TableRow, TableShape, table};
 pub use tree::{TreeRow, TreeShape, tree};
+pub use waits::{WaitCosts, all_waits, wait_costs};
 
 /// Rows, and the number of omitted ones.
 pub type LimitedRows<T> = (Vec<T>, usize);

@@ -5,12 +5,13 @@ use options::{CostKind, GroupBy};
 use std::cmp::Reverse;
 
 use super::LimitedRows;
-use super::index::GroupKeys;
+use super::index::{GroupKeys, Index};
 use super::paths::NONE;
 use super::selection::Selection;
 use crate::id::{EventId, RowId as _, StringId, ThreadId};
 use crate::query::cost::Cost;
 use crate::query::functions::{FunctionId, FunctionLine};
+use crate::reason::WaitKind;
 use crate::tables::{ProcessKey, ThreadRow};
 use hashbrown::HashMap;
 
@@ -35,6 +36,8 @@ pub enum RowKey {
     Event(EventId),
     /// Number of a CPU; `None` for samples without one.
     Cpu(Option<u32>),
+    /// Kind of wait; `None` for samples that are not times off the processor.
+    Wait(Option<WaitKind>),
 }
 
 /// A row of a table.
@@ -145,28 +148,21 @@ fn by_sample(selection: &Selection<'_>, shape: TableShape) -> Vec<(RowKey, Sums)
         }
         return sums.rows;
     }
-    let of_thread: Vec<usize> = if shape.group == GroupBy::Event {
-        Vec::new()
-    } else {
-        let mut pools = HashMap::new();
-        let key = |(id, thread): (ThreadId, &ThreadRow)| match shape.group {
-            GroupBy::Process => RowKey::Process(thread.process_key()),
-            GroupBy::Comm => RowKey::Comm(thread.comm),
-            GroupBy::Cgroup => RowKey::Cgroup(thread.cgroup),
-            _ if shape.pools => {
-                RowKey::Thread(*pools.entry((thread.process_key(), thread.comm)).or_insert(id))
-            }
-            _ => RowKey::Thread(id),
-        };
-        let keys: Vec<RowKey> = selection.profile.threads.entries().map(key).collect();
-        keys.into_iter().map(|key| sums.position(key)).collect()
+    let of_thread: Vec<usize> = match shape.group {
+        GroupBy::Event | GroupBy::Wait => Vec::new(),
+        _ => {
+            let keys = thread_keys(selection, shape);
+            keys.into_iter().map(|key| sums.position(key)).collect()
+        }
     };
     for (order, it) in (0..).zip(&selection.counted) {
-        let position = if shape.group == GroupBy::Event {
-            sums.position(RowKey::Event(it.set.event))
-        } else {
-            let Some(&position) = of_thread.by_id(it.set.thread) else { continue };
-            position
+        let position = match shape.group {
+            GroupBy::Event => sums.position(RowKey::Event(it.set.event)),
+            GroupBy::Wait => sums.position(RowKey::Wait(it.set.wait)),
+            _ => {
+                let Some(&position) = of_thread.by_id(it.set.thread) else { continue };
+                position
+            }
         };
         sums.add(position, order, it.cost);
     }
@@ -174,38 +170,65 @@ fn by_sample(selection: &Selection<'_>, shape: TableShape) -> Vec<(RowKey, Sums)
     sums.rows
 }
 
+/// Returns, by thread, the key of a group by a property of threads.
+pub(super) fn thread_keys(selection: &Selection<'_>, shape: TableShape) -> Vec<RowKey> {
+    let mut pools = HashMap::new();
+    let key = |(id, thread): (ThreadId, &ThreadRow)| match shape.group {
+        GroupBy::Process => RowKey::Process(thread.process_key()),
+        GroupBy::Comm => RowKey::Comm(thread.comm),
+        GroupBy::Cgroup => RowKey::Cgroup(thread.cgroup),
+        _ if shape.pools => {
+            RowKey::Thread(*pools.entry((thread.process_key(), thread.comm)).or_insert(id))
+        }
+        _ => RowKey::Thread(id),
+    };
+    selection.profile.threads.entries().map(key).collect()
+}
+
+/// Returns the key of a position in the sums by functions, lines or modules.
+pub(super) fn code_key(index: &Index, group: GroupBy, at: usize) -> Option<RowKey> {
+    match group {
+        GroupBy::Line => index.lines.get(at).copied().map(RowKey::Line),
+        GroupBy::Module => index.modules.get(at).copied().map(RowKey::Module),
+        _ => Some(RowKey::Function(FunctionId::from_index(at))),
+    }
+}
+
 /// Returns the sums by functions, lines or modules.
 fn by_code(selection: &Selection<'_>, group: GroupBy) -> Vec<(RowKey, Sums)> {
-    let index = selection.index;
     let keys = selection.view.keys(group);
     let mut sums = vec![NOTHING; keys.count];
     add_own(selection, &keys, &mut sums);
     add_inclusive(selection, &keys, &mut sums);
-    let key = |at: usize| match group {
-        GroupBy::Line => index.lines.get(at).copied().map(RowKey::Line),
-        GroupBy::Module => index.modules.get(at).copied().map(RowKey::Module),
-        _ => Some(RowKey::Function(FunctionId::from_index(at))),
-    };
     let sums = sums.into_iter().enumerate().filter(|(_, sum)| sum.first != NONE);
-    sums.filter_map(|(at, sum)| Some((key(at)?, sum))).collect()
+    sums.filter_map(|(at, sum)| Some((code_key(selection.index, group, at)?, sum))).collect()
 }
 
 /// Adds the cost of each stack to its innermost shown function.
 fn add_own(selection: &Selection<'_>, keys: &GroupKeys<'_>, sums: &mut [Sums]) {
+    for (it, key) in selection.counted.iter().zip(own_keys(selection, keys)) {
+        if let Some(sum) = key.and_then(|key| sums.get_mut(key as usize)) {
+            sum.own.add(it.cost);
+        }
+    }
+}
+
+/// Iterates over the keys of the innermost shown functions of the matching sets, in their order.
+pub(super) fn own_keys(
+    selection: &Selection<'_>,
+    keys: &GroupKeys<'_>,
+) -> impl Iterator<Item = Option<u32>> {
     let view = &selection.view;
     let paths = view.paths();
-    for it in &selection.counted {
+    selection.counted.iter().map(move |it| {
         let mut run = paths.end(it.set.stack);
         let mut line = None;
         while run != NONE && line.is_none() {
             line = paths.coded_nodes(run).rev().find(|&(node, &line)| view.shows(node, line));
             run = paths.parent(run);
         }
-        let key = line.and_then(|(_, &line)| keys.of_line.get(line as usize));
-        if let Some(sum) = key.and_then(|&key| sums.get_mut(key as usize)) {
-            sum.own.add(it.cost);
-        }
-    }
+        line.and_then(|(_, &line)| keys.of_line.get(line as usize)).copied()
+    })
 }
 
 /// Adds the cost of each stack once to each of its shown functions.

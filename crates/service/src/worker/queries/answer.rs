@@ -163,6 +163,9 @@ fn table_row(profile: &Profile, selection: &Selection<'_>, it: &TableRow) -> Ans
             name: profile.events.get(event).map(|it| text(it.name)),
             ..AnswerRow::default()
         },
+        RowKey::Wait(kind) => {
+            AnswerRow { name: kind.map(|kind| kind.to_string()), ..AnswerRow::default() }
+        }
         RowKey::Cpu(cpu) => {
             AnswerRow { name: cpu.map(|cpu| cpu.to_string()), ..AnswerRow::default() }
         }

@@ -1,8 +1,10 @@
 //! Arguments of single formats: their contents, and the weights of stacks.
 
+use anyhow::bail;
 use clap::Args;
 use formats::{Format, ScriptFields};
 use options::{StackRoot, Weight};
+use profile::query::FoldedFrames;
 
 use crate::args::values::ChoiceParser;
 
@@ -52,6 +54,13 @@ pub(crate) struct WeightArgs {
     /// Weight of a sample [default: samples]
     #[arg(long, value_name = "WHAT", value_parser = ChoiceParser::<Weight>::all())]
     pub(crate) weight: Option<Weight>,
+
+    /// Times off the processor: show the frames of the kernel
+    ///
+    /// Default: a wait belongs to the program's function. The tables of top also omit the C library's functions that
+    /// wait.
+    #[arg(long)]
+    pub(crate) kernel_frames: bool,
 }
 
 /// Argument of outputs that contain samples and periods.
@@ -104,6 +113,7 @@ impl FoldedArgs {
         let weighs = format.shows_weight(self.weight.weight());
         let given = [
             ("--weight", self.weight.weight.is_some(), weighs),
+            ("--kernel-frames", self.weight.kernel_frames, counts),
             ("--kernel-suffix", self.kernel_suffix, counts),
             ("--root", self.root.is_some(), counts),
             ("--reverse", self.reverse, counts),
@@ -116,5 +126,18 @@ impl WeightArgs {
     /// Returns the selected value.
     pub(crate) fn weight(&self) -> Weight {
         self.weight.unwrap_or_default()
+    }
+
+    /// Returns the frames of times off the processor to remove: `usual`, or none if the kernel's are wanted.
+    pub(crate) fn folded(&self, usual: FoldedFrames) -> anyhow::Result<Option<FoldedFrames>> {
+        if self.weight() == Weight::OffCpu {
+            Ok((!self.kernel_frames).then_some(usual))
+        } else if self.kernel_frames {
+            bail!(
+                "--kernel-frames has an effect on times off the processor only; add --weight off-cpu"
+            )
+        } else {
+            Ok(None)
+        }
     }
 }

@@ -9,7 +9,8 @@ use anyhow::bail;
 use formats::{AnnotatedFunction, AnnotatedSource, StackWeight};
 use pipeline::{Analysis, FileSearch, Observer, Options};
 use profile::query::{
-    AddressCost, Annotation, Cost, FunctionMarks, Functions, Weights, address_costs, annotate,
+    AddressCost, Annotation, Cost, FoldedFrames, FunctionMarks, Functions, Weights, address_costs,
+    annotate,
 };
 
 use super::no_samples::no_samples_advice;
@@ -50,6 +51,9 @@ fn annotated(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
     }
     let inlines = options.names.inlines;
     filter_functions(&mut analysis.profile, &args.run.functions, inlines)?;
+    if let Some(frames) = args.weight.folded(FoldedFrames::Kernel)? {
+        analysis.profile.fold_waits(frames);
+    }
     let profile = &analysis.profile;
     let weights = Weights::new(profile, args.weight.weight());
     let functions = Functions::new(profile, true);

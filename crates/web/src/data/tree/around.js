@@ -124,12 +124,12 @@ function picture(tree, counted) {
 
 /** @param {Model} model @param {number} f @returns {Lines} */
 export function linesOf(model, f) {
-  const { lines, leafNode } = model.tables, costs = /** @type {any} */ (model.costs);
+  const { lines } = model.tables, leafLine = /** @type {Uint32Array} */ (model.leafLine), costs = /** @type {any} */ (model.costs);
   const to = /** @type {Uint32Array} */ (model.to), own = new Float64Array(lines.n);
   /** @type {Lines} */
   const found = new Map();
   for (let leaf = 0; leaf < to.length; leaf++) {
-    if (to[leaf] !== GONE && leafNode[leaf] !== NONE) own[leafNode[leaf]] += costs.leaf[leaf];
+    if (to[leaf] !== GONE && leafLine[leaf] !== NONE) own[leafLine[leaf]] += costs.leaf[leaf];
   }
   const inside = new Uint8Array(lines.n), total = totals(/** @type {any} */ (lines), own);
   for (let i = 0; i < lines.n; i++) {

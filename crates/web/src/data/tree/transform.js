@@ -6,8 +6,9 @@ import { TreeBuilder, childrenOf, nearestSame } from "./tree.js";
 /** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {import("./tree.js").Children} Children */
 /** Filter of frames: an action, and a function or module. `recursion` and `merge` without `at` apply to all. `parts`
- * applies to all and replaces parts of functions (`.cold`, `.part.0`) by their functions.
- * @typedef {{ kind: "focus" | "keep" | "drop" | "hide" | "charge" | "fold" | "recursion" | "module" | "hideModule" | "merge" | "parts",
+ * applies to all and replaces parts of functions (`.cold`, `.part.0`) by their functions. `wait` retains the leaves of
+ * a kind of wait; it does not change the tree.
+ * @typedef {{ kind: "focus" | "keep" | "drop" | "hide" | "charge" | "fold" | "recursion" | "module" | "hideModule" | "merge" | "parts" | "wait",
  *   at?: number }} FrameFilter */
 /** Mapping of nodes: a node of the new tree, ROOT if no frame is left, GONE if the samples are removed.
  * @typedef {{ tree: Tree, to: Uint32Array }} Moved */
@@ -18,7 +19,7 @@ export const ROOT = NONE;
 export const GONE = NONE - 1;
 
 /** Kinds of frame filters. */
-export const FRAME_FILTERS = ["focus", "keep", "drop", "hide", "charge", "fold", "recursion", "module", "hideModule", "merge", "parts"];
+export const FRAME_FILTERS = ["focus", "keep", "drop", "hide", "charge", "fold", "recursion", "module", "hideModule", "merge", "parts", "wait"];
 
 /** Applies a filter. If most nodes are unchanged, the new tree retains the old numbers, and removed nodes stay in it
  * without cost.

@@ -3,6 +3,7 @@
 import { sandwich } from "../../data/tree/around.js";
 import { NONE } from "../../data/columns.js";
 import { percent, spread } from "../../data/numbers.js";
+import { waitCosts } from "../../data/waits.js";
 import { functionMenu, listenToKeys, rowKey } from "../actions.js";
 import { make } from "../elements/element.js";
 import { Graph, keysOf } from "../graphs/graph.js";
@@ -32,6 +33,7 @@ function functionRows(app, isWide, act) {
   if (isWide) {
     columns.splice(1, 0, { title: "95 %", width: "8.5em", kind: "where", text: range("own"), drop: 1 });
     columns.splice(3, 0, { title: "95 %", width: "8.5em", kind: "where", text: range("total"), drop: 1 });
+    if (app.tables.head.waits) columns.push({ title: "Wait", width: "7em", kind: "where", text: (f) => waitOf(app, f), drop: 3 });
     columns.push({ title: "Source or module", width: "minmax(6em, 20em)", kind: "where", text: (f) => where(app, f), hint: (f) => [app.model.file(f), app.model.module(f)].filter(Boolean).join(" in "), drop: 2 });
   }
   /** @type {Rows<number>} */
@@ -42,6 +44,13 @@ function functionRows(app, isWide, act) {
   });
   listenToKeys(rows, (event) => rowKey(app, rows, (f) => f, event));
   return rows;
+}
+
+/** Kind of wait of most of a function's own time; empty if it has none.
+ * @param {App} app @param {number} f */
+function waitOf(app, f) {
+  const kind = waitCosts(app.model)?.kind[f] ?? -1;
+  return kind < 0 ? "" : app.waitName(kind);
 }
 
 /** Functions that match the search, in the selected order.

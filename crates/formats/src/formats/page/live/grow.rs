@@ -339,7 +339,7 @@ impl LivePage {
                 AddressId::from_index(rows.addresses.len() - 1)
             })
         });
-        rows.leaves.push(Leaf { node, address: place, end: leaf.end });
+        rows.leaves.push(Leaf { node, address: place, end: leaf.end, wait: None });
         let id = self.of_leaf.push(leaf);
         self.leaves.insert(leaf, id);
         id

@@ -14,6 +14,7 @@ struct Stack {
     thread: ThreadId,
     event: EventId,
     cpu: Option<u32>,
+    wait: Option<profile::WaitKind>,
     path: Vec<FunctionLine>,
     weight: u64,
     samples: u64,
@@ -115,12 +116,13 @@ fn stacks(
         }
         let complete = sample.end.is_complete();
         let cpu = sample.cpu().filter(|_| query.group == GroupBy::Cpu);
-        let key = (sample.stack, sample.thread, complete, sample.event, cpu);
+        let wait = sample.wait().filter(|_| query.group == GroupBy::Wait);
+        let key = (sample.stack, sample.thread, complete, sample.event, cpu, wait);
         let at = *index.entry(key).or_insert_with(|| {
             let mut path = Vec::new();
             functions.path(profile, sample.stack, &mut path);
             let (thread, event) = (sample.thread, sample.event);
-            stacks.push(Stack { thread, event, cpu, path, weight: 0, samples: 0, complete });
+            stacks.push(Stack { thread, event, cpu, wait, path, weight: 0, samples: 0, complete });
             stacks.len() - 1
         });
         stacks[at].weight += if by_period { sample.period().unwrap_or(1) } else { 1 };
@@ -226,6 +228,10 @@ fn keys(
         GroupBy::Event => {
             let name = profile.events.get(stack.event).map(|it| it.name);
             vec![(json!(stack.event.index()), named(profile, &[("name", name)]))]
+        }
+        GroupBy::Wait => {
+            let name = stack.wait.map(|kind| kind.to_string());
+            vec![(json!(name), vec![("name".to_owned(), json!(name))])]
         }
         GroupBy::Cpu => {
             let name = stack.cpu.map(|cpu| cpu.to_string());
