@@ -13,6 +13,9 @@ import { pictureOf, toPng, toSvg } from "./picture.js";
 /** Time until the address of a written file is given up, in milliseconds. */
 const WRITING = 60000;
 
+/** Time until a message is drawn, in milliseconds. */
+const DRAWING = 40;
+
 /** @param {Shell} app @param {() => ViewPart | null} open returns the open view */
 export function startExport(app, open) {
   const button = byId("export");
@@ -30,8 +33,9 @@ export function startExport(app, open) {
 function entries(app, view) {
   const graphs = view?.graphs?.();
   const run = (/** @type {() => Blob | Promise<Blob>} */ make, /** @type {string} */ ending) => () => {
-    tell("");
-    Promise.resolve().then(make).then(async (blob) => save(blob, fileName(await app.recordingName()) + ending)).catch((error) => tell(`The export failed. ${error.message}`));
+    tell("Exporting…");
+    // The message is drawn first, since large exports take seconds.
+    new Promise((resolve) => { setTimeout(resolve, DRAWING); }).then(make).then(async (blob) => save(blob, fileName(await app.recordingName()) + ending)).catch((error) => tell(`The export failed. ${error.message}`));
   };
   const picture = () => pictureOf(app, graphs || [], notesOf(app));
   /** @type {import("../elements/menu.js").Entry[]} */
