@@ -97,9 +97,9 @@ impl Printer for TopTable {
             rows.iter().take(limit).map(|row| TopLine { row, names: names(row) }).collect();
         let waits = waits.filter(|_| self.by != GroupBy::Wait);
         if let (Some(waits), false) = (&waits, lines.is_empty()) {
-            let (total, headings) = (total, self.headings());
-            let lines = &lines;
-            WaitTable { table: self, lines, waits, total, headings }.append(&mut text);
+            let headings = self.headings();
+            let table = WaitTable { table: self, lines: &lines, waits, total, headings };
+            table.append(&mut text);
         } else if !lines.is_empty() {
             self.table(total, &lines, selection.weights().unit(), &mut text);
         }

@@ -1,4 +1,4 @@
-//! Stacks of waits without the frames in that every thread waits: those of the kernel and of the C library.
+//! Stacks of waits without the frames of the kernel and of the C library.
 
 use hashbrown::HashMap;
 

@@ -106,7 +106,7 @@ pub(super) fn kind_of(rules: Rules, name: &[u8]) -> Option<WaitKind> {
         }
         None => name == rule.as_bytes(),
     };
-    rules.iter().find(|(_, names)| names.iter().any(|rule| matches(&rule))).map(|(kind, _)| *kind)
+    rules.iter().find(|(_, names)| names.iter().any(&matches)).map(|(kind, _)| *kind)
 }
 
 /// Returns the name of a kernel function without the suffixes of its parts.
@@ -139,12 +139,15 @@ pub(super) fn is_c_library(path: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn kinds(rules: Rules, names: &[&str]) -> Vec<Option<WaitKind>> {
-        let name = |name: &&str| match rules == KERNEL {
-            true => kernel_name(name.as_bytes()).to_vec(),
-            false => library_name(name.as_bytes()).to_vec(),
+    fn kinds(rules: Rules, names: &[&'static str]) -> Vec<Option<WaitKind>> {
+        let name = |name: &&'static str| {
+            if rules == KERNEL {
+                kernel_name(name.as_bytes())
+            } else {
+                library_name(name.as_bytes())
+            }
         };
-        names.iter().map(|it| kind_of(rules, &name(it))).collect()
+        names.iter().map(|it| kind_of(rules, name(it))).collect()
     }
 
     #[test]
