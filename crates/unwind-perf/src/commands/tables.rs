@@ -42,7 +42,8 @@ pub(super) fn top(args: &TopArgs) -> anyhow::Result<Status> {
     let output = OutputFile::Table(Box::new(table), args.weight.weight());
     let input = args.input.path()?;
     let embedded = Embedded::default();
-    ProfileJob { input, output, embedded, service_name: None, run, args: &args.run }.run()
+    let no_open = true;
+    ProfileJob { input, output, embedded, service_name: None, no_open, run, args: &args.run }.run()
 }
 
 /// Prints the tree of calls.
@@ -61,5 +62,6 @@ pub(super) fn tree(args: &TreeArgs) -> anyhow::Result<Status> {
     let output = OutputFile::Table(Box::new(table), args.weight.weight());
     let input = args.input.path()?;
     let embedded = Embedded::default();
-    ProfileJob { input, output, embedded, service_name: None, run, args: &args.run }.run()
+    let no_open = true;
+    ProfileJob { input, output, embedded, service_name: None, no_open, run, args: &args.run }.run()
 }

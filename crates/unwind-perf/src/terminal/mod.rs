@@ -4,8 +4,10 @@ mod color;
 mod findings;
 mod incomplete;
 mod packages;
+mod picture_file;
 mod progress;
 mod shown;
+mod size;
 mod status;
 mod summary;
 mod target;
@@ -16,8 +18,10 @@ pub(crate) use findings::{
     print_damage, print_error, print_findings, print_not_kept, print_note, status_of,
 };
 pub(crate) use incomplete::Completeness;
+pub(crate) use picture_file::{PictureFile, to_terminal};
 pub(crate) use progress::{Progress, WaitLines};
 pub(crate) use shown::{shown, shown_json};
+pub(crate) use size::size;
 pub(crate) use status::{NO_OUTPUT, NOT_RECORDED, Status, exit_code, is_closed_pipe};
 pub(crate) use summary::{print_other_events, print_summary};
 pub(crate) use target::{Inputs, Out, OutputTarget, output_path, print_profile, print_to};

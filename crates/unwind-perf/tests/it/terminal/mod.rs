@@ -1,0 +1,3 @@
+//! Output on a terminal.
+
+mod pictures;
