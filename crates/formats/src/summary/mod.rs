@@ -10,6 +10,7 @@ mod text;
 mod threads_without_switch;
 mod words;
 
+pub use lines::wrapped_text;
 pub use modules::Packages;
 pub use short::{ShortSummary, write_short_summary};
 pub use styles::SummaryStyles;

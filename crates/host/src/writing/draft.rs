@@ -258,7 +258,10 @@ mod tests {
             assert_eq!(std::fs::read(dir.path().join(named)).expect("the file"), b"text");
             let taken = make(folder, MODE).expect("a file").complete_as_new(folder, names());
             assert_eq!(taken.expect_err("taken").kind(), io::ErrorKind::AlreadyExists);
-            assert_eq!((std::fs::read(&place).expect("the file"), count(&dir)), (b"precious".to_vec(), 3));
+            assert_eq!(
+                (std::fs::read(&place).expect("the file"), count(&dir)),
+                (b"precious".to_vec(), 3)
+            );
             std::fs::remove_file(dir.path().join("file.2")).expect("removed");
         }
     }

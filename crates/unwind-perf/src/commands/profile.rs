@@ -95,7 +95,10 @@ pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
     let to_terminal = args.run.output.is_none() && to_terminal();
     let input = args.input.path()?;
     let format = chosen.unwrap_or(Format::Json);
-    let run = args.run.options()?;
+    let mut run = args.run.options()?;
+    if format == Format::PerfScript {
+        run.options.names.demangle.get_or_insert(format.usual_names());
+    }
     let options = FormatOptions {
         fields: args.script.fields.unwrap_or(ScriptFields::DEFAULT),
         rows: args.exchange.rows,
@@ -108,7 +111,8 @@ pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
                     "--weight needs a format that adds samples up: choose one with --format, or use unwind-perf top"
                 )
             };
-            let (inlines, weight, look) = (options.inlines, options.weight, console_look(true));
+            let (inlines, weight) = (options.inlines, options.weight);
+            let look = console_look(true).with_names(run.options.names.demangle);
             let table = TopTable { limit: ROWS, ..TopTable::new(inlines, weight, look) };
             OutputFile::Table(Box::new(table), weight)
         }
@@ -282,8 +286,7 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     let inputs = Inputs::new(input, &options, &run.map_files);
     let target = OutputTarget::new(path.as_deref(), &inputs)?;
     let on_terminal = path.is_none() && to_terminal();
-    let picture =
-        format.filter(|_| on_terminal).and_then(|format| PictureFile::new(input, format));
+    let picture = format.filter(|_| on_terminal).and_then(|format| PictureFile::new(input, format));
     let progress = Arc::new(Progress::new(args.quiet, args.progress_lines));
     let observer: Arc<dyn Observer> = progress.clone();
     let mut analysis =

@@ -37,7 +37,7 @@ pub(super) fn top(args: &TopArgs) -> anyhow::Result<Status> {
         sort: args.sort,
         limit: args.limit.unwrap_or(rows),
         format,
-        look: console_look(args.run.output.is_none()),
+        look: console_look(args.run.output.is_none()).with_names(run.options.names.demangle),
     };
     let output = OutputFile::Table(Box::new(table), args.weight.weight());
     let input = args.input.path()?;
@@ -57,7 +57,7 @@ pub(super) fn tree(args: &TreeArgs) -> anyhow::Result<Status> {
         keep_unrooted: args.keep_unrooted,
         min_share: args.min.share(),
         limit: args.limit,
-        look: console_look(args.run.output.is_none()),
+        look: console_look(args.run.output.is_none()).with_names(run.options.names.demangle),
     };
     let output = OutputFile::Table(Box::new(table), args.weight.weight());
     let input = args.input.path()?;

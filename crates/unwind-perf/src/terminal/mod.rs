@@ -13,7 +13,7 @@ mod summary;
 mod target;
 mod timings;
 
-pub(crate) use color::{choose_colors, console_look};
+pub(crate) use color::{choose_colors, console_look, to_width};
 pub(crate) use findings::{
     print_damage, print_error, print_findings, print_not_kept, print_note, status_of,
 };

@@ -3,12 +3,14 @@
 mod annotated;
 mod labels;
 mod look;
+mod short_names;
 mod top;
 mod top_rows;
 mod tree;
+mod width;
 
 pub use annotated::{AnnotatedFunction, AnnotatedSource};
-pub(crate) use labels::truncate;
 pub use look::ConsoleLook;
 pub use top::TopTable;
 pub use tree::TreeTable;
+pub(crate) use width::{columns, cut_middle};

@@ -49,7 +49,8 @@ fn a_folder_without_room_is_reported() {
     let folder = empty_folder("pictures-nowhere");
     let gone = folder.join("gone");
     std::fs::create_dir(&gone).expect("a folder");
-    std::fs::set_permissions(&gone, std::os::unix::fs::PermissionsExt::from_mode(0o500)).expect("set");
+    std::fs::set_permissions(&gone, std::os::unix::fs::PermissionsExt::from_mode(0o500))
+        .expect("set");
     let ran = in_folder(&gone, "plt", &["report", "-q"], false);
     // Root writes anywhere.
     if ran.status == Some(2) {
