@@ -28,11 +28,13 @@ mod fortran;
 mod haskell;
 mod languages;
 mod ocaml;
+mod readable;
 mod rust;
 mod short;
 mod style;
 mod symbol;
 
 pub use languages::{Languages, needs_proof};
+pub use readable::{name_with_parameters, short_name};
 pub use style::Style;
 pub use symbol::{demangle, demangle_in, plain_name};

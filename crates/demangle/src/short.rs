@@ -9,23 +9,19 @@ pub(crate) fn shortened(name: String, style: Style) -> String {
 
 /// Removes template and generic arguments: `a::b<c>::d` becomes `a::b::d`, `a::b::<c>` becomes `a::b`. Type names (`<a
 /// as b>::c`) and operators stay. `None` if the brackets do not match.
-fn without_arguments(name: &str) -> Option<String> {
-    const OPERATOR: &str = "operator";
+pub(crate) fn without_arguments(name: &str) -> Option<String> {
     let mut out = String::with_capacity(name.len());
     let mut rest = name;
     while let Some(char) = rest.chars().next() {
-        if out.ends_with(OPERATOR) {
-            let symbols = ["<=>", "<<=", "<<", "<=", "<", "->*", "->", ">>=", ">>", ">=", ">"];
-            if let Some(symbol) = symbols.iter().find(|symbol| rest.starts_with(**symbol)) {
-                out.push_str(symbol);
-                rest = rest.get(symbol.len()..)?;
-                // A space separates an operator's name from its arguments.
-                rest = rest.strip_prefix(' ').filter(|rest| rest.starts_with('<')).unwrap_or(rest);
-                if rest.starts_with('<') {
-                    rest = rest.get(end_of_arguments(rest)?..)?;
-                }
-                continue;
+        if let Some(symbol) = operator_symbol(&out, rest) {
+            out.push_str(symbol);
+            rest = rest.get(symbol.len()..)?;
+            // A space separates an operator's name from its arguments.
+            rest = rest.strip_prefix(' ').filter(|rest| rest.starts_with('<')).unwrap_or(rest);
+            if rest.starts_with('<') {
+                rest = rest.get(end_of_arguments(rest)?..)?;
             }
+            continue;
         }
         let begins_arguments = char == '<'
             && out.ends_with(|last: char| {
@@ -44,8 +40,16 @@ fn without_arguments(name: &str) -> Option<String> {
     Some(out)
 }
 
+/// Returns the symbol with brackets at the start of `rest`, if it completes the name of an operator.
+pub(crate) fn operator_symbol(before: &str, rest: &str) -> Option<&'static str> {
+    const SYMBOLS: &[&str] =
+        &["()", "<=>", "<<=", "<<", "<=", "<", "->*", "->", ">>=", ">>", ">=", ">"];
+    before.strip_suffix("operator").filter(|before| !before.ends_with(char::is_alphanumeric))?;
+    SYMBOLS.iter().copied().find(|symbol| rest.starts_with(symbol))
+}
+
 /// Returns the end of the arguments at the start of a text, after the bracket that closes the first one.
-fn end_of_arguments(text: &str) -> Option<usize> {
+pub(crate) fn end_of_arguments(text: &str) -> Option<usize> {
     let (mut depth, mut last) = (0_usize, ' ');
     for (at, char) in text.char_indices() {
         match char {

@@ -8,4 +8,7 @@ pub enum Style {
     Full,
     /// The name without return type, parameters, template and generic arguments, and suffixes of copies.
     Short,
+    /// The name with template and generic arguments, but without return type, parameters, qualifiers and suffixes of
+    /// copies, as perf prints it.
+    NoParameters,
 }

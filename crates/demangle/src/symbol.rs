@@ -113,7 +113,7 @@ mod tests {
         check(
             "_ZZ1fiENKUlRKSt7complexIdEE0_clES2_",
             "f(int)::{lambda(std::complex<double> const&)#2}::operator()(std::complex<double> const&) const",
-            "f(int)::{lambda(std::complex const&)#2}::operator()",
+            "f::{lambda#2}::operator()",
         );
         check(
             "_GLOBAL__I__Z3fooi",

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use options::Demangle;
+
 use crate::facts::{FormatFacts, ShownWeights};
 #[cfg(feature = "arrow")]
 use crate::formats::Arrow;
@@ -127,6 +129,15 @@ impl Format {
             (_, StackWeight::OffCpu) => true,
             (ShownWeights::Added | ShownWeights::PerSample, _) => true,
             (ShownWeights::Both, _) => false,
+        }
+    }
+
+    /// Spelling of function names if the user chooses none.
+    #[must_use]
+    pub const fn usual_names(self) -> Demangle {
+        match self {
+            Self::PerfScript => Demangle::Perf,
+            _ => Demangle::Full,
         }
     }
 

@@ -81,5 +81,6 @@ pub use printer::Printer;
 pub use render::text::{is_misleading, push_line_safe};
 pub use render::truncation::short_text;
 pub use summary::{
-    Packages, ShortSummary, SummaryStyles, write_short_summary, write_styled_summary, write_summary,
+    Packages, ShortSummary, SummaryStyles, wrapped_text, write_short_summary, write_styled_summary,
+    write_summary,
 };

@@ -9,6 +9,8 @@ choices! {
         Full = "full",
         /// Without parameters and template arguments
         Short = "short",
+        /// Without parameters, as perf script
+        Perf = "perf",
         /// Mangled, as in the symbol table
         None = "none",
     }
@@ -134,7 +136,7 @@ mod tests {
     #[test]
     fn an_unknown_keyword_names_the_known_ones() {
         let error = "x".parse::<Demangle>().unwrap_err();
-        assert_eq!(error.to_string(), r#""x" is none of full, short, none"#);
+        assert_eq!(error.to_string(), r#""x" is none of full, short, perf, none"#);
         let error = serde_json::from_str::<Demangle>("\"x\"").unwrap_err().to_string();
         assert!(error.starts_with("unknown variant `x`, expected one of"), "{error}");
     }

@@ -56,7 +56,7 @@ pub fn every_option() -> Options {
         names: NameOptions {
             look_up: false,
             inlines: false,
-            demangle: Demangle::Short,
+            demangle: Some(Demangle::Short),
             fold_parts: true,
             fold_threads: true,
         },

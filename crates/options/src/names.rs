@@ -14,8 +14,8 @@ pub struct NameOptions {
     /// If true, inlined functions are looked up.
     #[serde(deserialize_with = "json::truth")]
     pub inlines: bool,
-    /// Spelling of function names.
-    pub demangle: Demangle,
+    /// Spelling of function names; `None` for that of the output, mostly [`Demangle::Full`].
+    pub demangle: Option<Demangle>,
     /// If true, parts that compilers move out of a function (`.cold`, `.part.0`) have its name.
     #[serde(deserialize_with = "json::truth")]
     pub fold_parts: bool,
@@ -29,7 +29,7 @@ impl Default for NameOptions {
         Self {
             look_up: true,
             inlines: true,
-            demangle: Demangle::Full,
+            demangle: None,
             fold_parts: false,
             fold_threads: false,
         }

@@ -138,7 +138,7 @@ impl IdentifiedFiles {
         let options = symbolizer::SymbolizeOptions {
             inlines: self.names.inlines,
             lines: true,
-            demangle: self.names.demangle,
+            demangle: self.names.demangle.unwrap_or_default(),
             observer: None,
             budget: images.options().budget,
             memory: Some(&self.memory),

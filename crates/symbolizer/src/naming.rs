@@ -11,6 +11,7 @@ pub(crate) fn readable(symbol: &[u8], how: Demangle, languages: Languages) -> Co
     match how {
         Demangle::Full => demangle_in(symbol, Style::Full, languages),
         Demangle::Short => demangle_in(symbol, Style::Short, languages),
+        Demangle::Perf => demangle_in(symbol, Style::NoParameters, languages),
         Demangle::None => Cow::Borrowed(symbol),
     }
 }

@@ -19,7 +19,9 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, FromArgMatches as _};
 use host::{CountingAllocator, MemoryWords, default_memory_limit, limit_memory, set_memory_words};
 
-use crate::args::{Cli, Command, color_in_arguments, with_suggestion};
+use crate::args::{
+    Cli, Command, color_in_arguments, names_command, with_command_first, with_suggestion,
+};
 use crate::terminal::{NO_OUTPUT, NOT_RECORDED, choose_colors, exit_code};
 
 /// Counts the memory of the program, so that exceeding the limit ends it with a message.
@@ -51,7 +53,7 @@ pub fn by_name() -> ExitCode {
 #[must_use]
 pub fn unwind_perf() -> ExitCode {
     let mut command = Cli::command().color(color_in_arguments(std::env::args_os()));
-    let words: Vec<_> = std::env::args_os().collect();
+    let words = with_command_first(&command, std::env::args_os().collect());
     let parsed = command.try_get_matches_from_mut(&words);
     let matches = match parsed {
         Ok(matches) => matches,
@@ -81,14 +83,7 @@ fn usage(error: &clap::Error, words: &[OsString]) -> ExitCode {
     if !error.use_stderr() {
         return ExitCode::SUCCESS;
     }
-    let mut words = words.iter().skip(1);
-    let mut first = words.next();
-    while first.is_some_and(|word| word.as_encoded_bytes().starts_with(b"-")) {
-        // The only option before a command that may take its value from the next word.
-        let has_value = first.is_some_and(|word| word == "--color");
-        first = if has_value { words.nth(1) } else { words.next() };
-    }
-    let records = first.is_some_and(|word| word == "record");
+    let records = names_command(words, "record");
     ExitCode::from(if records { NOT_RECORDED } else { NO_OUTPUT })
 }
 

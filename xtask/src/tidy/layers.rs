@@ -64,7 +64,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("cache", &["address", "budget", "host", "image-store", "options", "profile", "symbolizer"]),
     ("web", &[]),
-    ("formats", &["address", "options", "profile", "web"]),
+    ("formats", &["address", "demangle", "options", "profile", "web"]),
     (
         "pipeline",
         &[
@@ -90,6 +90,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "address",
             "bundle",
             "cache",
+            "demangle",
             "host",
             "options",
             "perf-data",

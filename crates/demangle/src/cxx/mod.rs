@@ -66,8 +66,11 @@ pub enum NameParts {
     /// All of them.
     #[default]
     All,
-    /// The qualified name: no return type, no parameters, no template arguments, no suffix. If the name is local to a
-    /// function, the parameters of that function are included.
+    /// The qualified name with template arguments, as perf prints it: no return type, no parameters, no suffix. Names
+    /// within it, such as that of the function of a local class, have their parameters.
+    Qualified,
+    /// The qualified name: no return type, no parameters, no template arguments, no suffix, also of the functions and
+    /// lambdas that it names.
     Name,
 }
 

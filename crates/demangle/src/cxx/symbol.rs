@@ -13,7 +13,11 @@ pub(crate) fn readable(name: &[u8], style: Style) -> Option<Vec<u8>> {
     if let Some((what, name)) = keyed_to(name) {
         return Some([what, &readable(name, Style::Full)?].concat());
     }
-    let parts = if style == Style::Short { NameParts::Name } else { NameParts::All };
+    let parts = match style {
+        Style::Full => NameParts::All,
+        Style::NoParameters => NameParts::Qualified,
+        Style::Short => NameParts::Name,
+    };
     let options = DemangleOptions { spelling: Spelling::Gnu, parts };
     DEMANGLER.with_borrow_mut(|demangler| demangler.demangle(name, options).map(<[u8]>::to_vec))
 }

@@ -2,18 +2,21 @@
 
 use std::io;
 
-use options::Spelling;
 use profile::query::diff::{Change, Diff, DiffFunction, DiffMethod, DiffRuns, NotCompared};
 
 use super::DiffPrintOptions;
 use super::labels::{diff_function_name, function, module, printable, with_module};
 use super::notes::{normalization, not_by_time, sentence};
 use super::scale::{Scale, ratio};
-use crate::formats::truncate;
+use crate::formats::{ConsoleLook, columns, cut_middle};
 use crate::render::numbers::{counted, grouped};
+use crate::summary::wrapped_text;
 
 /// Number of recordings before, and of recordings after, that are named.
 const NAMED: usize = 4;
+
+/// Columns that costs leave for a name.
+const LEAST_NAME: usize = 20;
 
 /// Prints the table.
 pub(super) fn print(
@@ -21,13 +24,14 @@ pub(super) fn print(
     options: DiffPrintOptions,
     out: &mut dyn io::Write,
 ) -> io::Result<()> {
-    let mut text = head(diff, options.look.spelling);
+    let mut text = head(diff, options.look);
     let ranked = diff.ranked(options.inclusive);
     let limit = if options.limit == 0 { usize::MAX } else { options.limit };
     let change = |row: &DiffFunction| if options.inclusive { row.inclusive } else { row.own };
     let marked = ranked.iter().filter(|(_, row)| change(row).marked).count();
     text.push('\n');
-    text.push_str(&verdict(diff, marked, options.inclusive));
+    let verdict = verdict(diff, marked, options.inclusive);
+    text.push_str(&wrapped_text(&verdict, options.look.width, 2));
     let rows: Vec<RowCells> = ranked
         .iter()
         .take(limit)
@@ -65,7 +69,7 @@ fn not_compared(diff: &Diff, options: DiffPrintOptions, limit: usize, text: &mut
         })
         .collect();
     let width = |column: usize| {
-        let texts = cells.iter().map(|(cells, _)| cells[column].chars().count());
+        let texts = cells.iter().map(|(cells, _)| columns(&cells[column]));
         texts.chain([titles[column].len()]).max().unwrap_or(0)
     };
     let widths = [0, 1, 2].map(width);
@@ -78,7 +82,7 @@ fn not_compared(diff: &Diff, options: DiffPrintOptions, limit: usize, text: &mut
     text.push_str(&format!("{heading}  {}  function{heading:#}\n", line(titles)));
     for (cells, name) in &cells {
         let cells = cells.each_ref().map(String::as_str);
-        let name = truncate(name, room.map(|room| room.max(20)));
+        let name = cut_middle(name, room);
         text.push_str(&format!("{faint}  {}  {name}{faint:#}\n", line(cells)));
     }
     if let Some(rest) = rows.len().checked_sub(limit).filter(|&rest| rest > 0) {
@@ -95,7 +99,8 @@ fn reason(reason: NotCompared) -> &'static str {
 }
 
 /// Returns the lines on the recordings, the method, and the caveats.
-fn head(diff: &Diff, spelling: Spelling) -> String {
+fn head(diff: &Diff, look: ConsoleLook) -> String {
+    let spelling = look.spelling;
     let mut lines = vec![
         ("before", side_text(diff, &diff.before)),
         ("after", side_text(diff, &diff.after)),
@@ -103,7 +108,10 @@ fn head(diff: &Diff, spelling: Spelling) -> String {
     ];
     lines.extend(not_by_time(diff, spelling).map(|line| ("note", line)));
     lines.extend(diff.notes.iter().map(|note| ("note", sentence(diff, note, spelling))));
-    lines.iter().map(|(word, line)| format!("{word:<9} {line}\n")).collect()
+    let line = |(word, line): &(&str, String)| {
+        format!("{}\n", wrapped_text(&format!("{word:<9} {line}"), look.width, 10))
+    };
+    lines.iter().map(line).collect()
 }
 
 /// Formats the totals before or after, such as
@@ -195,20 +203,21 @@ impl RowCells {
 
 fn table(rows: &[RowCells], options: DiffPrintOptions, text: &mut String) {
     let titles = ["before", "after", "change", "95 %", "ratio"];
-    let widths: Vec<usize> = titles
-        .iter()
-        .enumerate()
-        .map(|(column, title)| {
-            let cells = rows.iter().map(|row| row.cells[column].chars().count());
-            cells.chain([title.len()]).max().unwrap_or(0)
-        })
-        .collect();
+    let widths: [usize; 5] = std::array::from_fn(|column| {
+        let cells = rows.iter().map(|row| columns(&row.cells[column]));
+        cells.chain([titles[column].len()]).max().unwrap_or(0)
+    });
+    // The first columns that a narrow terminal loses are the interval and the ratio.
+    let choices: [&[usize]; 3] = [&[0, 1, 2, 3, 4], &[0, 1, 2, 4], &[0, 1, 2]];
+    let used = |shown: &[usize]| 2 + shown.iter().map(|&column| widths[column] + 2).sum::<usize>();
+    let fits = |used| options.look.width.is_none_or(|width| width >= used + LEAST_NAME);
+    let shown = choices.into_iter().find(|shown| fits(used(shown))).unwrap_or(&[0, 1, 2]);
     let (heading, faint) = (options.look.heading(), options.look.faint());
     let line = |cells: &[&str]| -> String {
-        let cells = cells.iter().zip(&widths).map(|(cell, &width)| format!("{cell:>width$}"));
-        cells.collect::<Vec<_>>().join("  ")
+        let cell = |&column: &usize| format!("{:>width$}", cells[column], width = widths[column]);
+        shown.iter().map(cell).collect::<Vec<_>>().join("  ")
     };
-    let room = options.look.remaining(2 + widths.iter().map(|width| width + 2).sum::<usize>());
+    let room = options.look.remaining(used(shown));
     text.push_str(&format!("{heading}  {}  function{heading:#}\n", line(&titles)));
     for row in rows {
         let cells: Vec<&str> = row.cells.iter().map(String::as_str).collect();
@@ -219,9 +228,16 @@ fn table(rows: &[RowCells], options: DiffPrintOptions, text: &mut String) {
     }
 }
 
-/// Returns the function with its module in brackets; the function is truncated if the width is too small.
+/// Returns the function with its module in brackets, which is omitted if the width is too small for both.
 fn with_width(row: &RowCells, room: Option<usize>) -> String {
-    let module = with_module("", row.module.clone()).chars().count();
-    let left = room.map(|room| room.saturating_sub(module).max(20));
-    with_module(&truncate(&row.name, left), row.module.clone())
+    let module = columns(&with_module("", row.module.clone()));
+    match room.map(|room| (room, room.saturating_sub(module))) {
+        Some((room, ..LEAST_NAME)) if columns(&row.name) + module > room => {
+            cut_middle(&row.name, Some(room))
+        }
+        left => {
+            let name = cut_middle(&row.name, left.map(|(_, left)| left));
+            with_module(&name, row.module.clone())
+        }
+    }
 }

@@ -22,8 +22,8 @@ mod speedscope;
 #[cfg(feature = "arrow")]
 pub use arrow::{Arrow, ArrowRows};
 pub use callgrind::Callgrind;
-pub(crate) use console::truncate;
 pub use console::{AnnotatedFunction, AnnotatedSource, ConsoleLook, TopTable, TreeTable};
+pub(crate) use console::{columns, cut_middle};
 pub use firefox::Firefox;
 #[cfg(feature = "flamegraph")]
 pub use flamegraph::Flamegraph;

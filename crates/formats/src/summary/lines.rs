@@ -44,7 +44,7 @@ impl Lines {
         let mut out = Vec::new();
         for Line { style, label, text } in self.0 {
             let text = match width {
-                Some(width) => wrapped(&text, width.max(NARROWEST)),
+                Some(width) => wrapped(&text, width.max(NARROWEST), INDENT),
                 None => text,
             };
             let (head, rest) = text.split_at(label.unwrap_or(text.len()).min(text.len()));
@@ -58,16 +58,23 @@ impl Lines {
     }
 }
 
+/// Wraps text at words if a terminal sets the width; later rows begin after `indent` spaces.
+#[must_use]
+pub fn wrapped_text(text: &str, width: Option<usize>, indent: usize) -> String {
+    let Some(width) = width else { return text.to_owned() };
+    String::from_utf8_lossy(&wrapped(text.as_bytes(), width.max(NARROWEST), indent)).into_owned()
+}
+
 /// The text with line feeds in place of spaces.
-fn wrapped(text: &[u8], width: usize) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len() + INDENT * 2);
+fn wrapped(text: &[u8], width: usize, indent: usize) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len() + indent * 2);
     let mut column = 0;
     for (index, word) in text.split(|&byte| byte == b' ').enumerate() {
         let length = String::from_utf8_lossy(word).chars().count();
         if index > 0 && column + 1 + length > width {
             out.push(b'\n');
-            out.resize(out.len() + INDENT, b' ');
-            column = INDENT;
+            out.resize(out.len() + indent, b' ');
+            column = indent;
         } else if index > 0 {
             out.push(b' ');
             column += 1;

@@ -6,7 +6,9 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, openat, readlinkat, renameat};
+use rustix::fs::{
+    AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, openat, readlinkat, renameat, renameat_with,
+};
 use rustix::io::Errno;
 
 use crate::forbidden::link_of;
@@ -99,6 +101,49 @@ impl Draft {
         let made = folder.below.join(temporary.path().file_name().unwrap_or_default());
         renameat(folder.at, &made, folder.at, &place)?;
         temporary.persist();
+        Ok(())
+    }
+
+    /// Gives the file the first of these names that is free in the folder, and returns it. No file is replaced.
+    ///
+    /// # Errors
+    /// If it cannot be linked or renamed, or no name is free; then it is removed.
+    pub(crate) fn complete_as_new(
+        mut self,
+        folder: Folder<'_>,
+        names: impl Iterator<Item = PathBuf>,
+    ) -> io::Result<PathBuf> {
+        for name in names {
+            let mut named = self.name_new(folder, &name);
+            if self.temporary.is_none() && named.is_err_and(|error| error != Errno::EXIST) {
+                // Some file systems have nameless files but cannot name them.
+                self = copy_of(self.file, folder)?;
+                named = self.name_new(folder, &name);
+            }
+            match named {
+                Ok(()) => return Ok(name),
+                Err(Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    /// Gives the file a name that no file has.
+    fn name_new(&mut self, folder: Folder<'_>, name: &Path) -> Result<(), Errno> {
+        let place = folder.below.join(name);
+        let Some(temporary) = &mut self.temporary else {
+            return link(&self.file, folder.at, &place);
+        };
+        let made = folder.below.join(temporary.path().file_name().unwrap_or_default());
+        match renameat_with(folder.at, &made, folder.at, &place, RenameFlags::NOREPLACE) {
+            Ok(()) => temporary.persist(),
+            // The file system cannot rename without replacing. The temporary name is removed later.
+            Err(Errno::INVAL | Errno::NOSYS) => {
+                linkat(folder.at, &made, folder.at, &place, AtFlags::empty())?;
+            }
+            Err(error) => return Err(error),
+        }
         Ok(())
     }
 }
@@ -194,6 +239,30 @@ mod tests {
                 assert_eq!((mode & 0o777 & !0o640, count(&dir)), (0, 1));
             }
             std::fs::remove_file(&place).expect("removed");
+        }
+    }
+
+    #[test]
+    fn a_taken_name_is_never_replaced() {
+        let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+        let place = dir.path().join("file");
+        let folder = Folder::of(&place);
+        let names = || ["file", "link", "file.2"].map(PathBuf::from).into_iter();
+        std::fs::write(&place, "precious").expect("written");
+        std::os::unix::fs::symlink("nowhere", dir.path().join("link")).expect("a link");
+        for make in [Draft::new, Draft::named] {
+            let draft = make(folder, MODE).expect("a file");
+            (&draft.file).write_all(b"text").expect("written");
+            let named = draft.complete_as_new(folder, names()).expect("named");
+            assert_eq!(named, Path::new("file.2"));
+            assert_eq!(std::fs::read(dir.path().join(named)).expect("the file"), b"text");
+            let taken = make(folder, MODE).expect("a file").complete_as_new(folder, names());
+            assert_eq!(taken.expect_err("taken").kind(), io::ErrorKind::AlreadyExists);
+            assert_eq!(
+                (std::fs::read(&place).expect("the file"), count(&dir)),
+                (b"precious".to_vec(), 3)
+            );
+            std::fs::remove_file(dir.path().join("file.2")).expect("removed");
         }
     }
 

@@ -78,6 +78,25 @@ impl NewFile {
         let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         self.draft.complete(Folder::of(&self.target), Path::new(name))
     }
+
+    /// Gives the file the first of these names that is free in its folder, and returns that path.
+    /// No file is replaced.
+    ///
+    /// # Errors
+    /// If no name is free, or it cannot be linked or renamed; then it is removed.
+    pub fn complete_as_new(self, names: impl Iterator<Item = PathBuf>) -> io::Result<PathBuf> {
+        let folder = Folder::of(&self.target);
+        let name = self.draft.complete_as_new(folder, names)?;
+        Ok(folder.below.join(name))
+    }
+
+    /// Returns the number of bytes in the file.
+    ///
+    /// # Errors
+    /// If the system does not report it.
+    pub fn size(&self) -> io::Result<u64> {
+        Ok(self.draft.file().metadata()?.len())
+    }
 }
 
 /// For another process that writes it.

@@ -66,7 +66,7 @@ pub(crate) fn symbol_options<'o>(
     symbolizer::SymbolizeOptions {
         inlines: names.inlines,
         lines: true,
-        demangle: names.demangle,
+        demangle: names.demangle.unwrap_or_default(),
         observer: None,
         budget: images.options().budget,
         memory: Some(&images.options().memory),

@@ -165,7 +165,8 @@ pub(crate) fn resolve(
     sources.jit(&mut named, &in_memory);
     if head.is_simpleperf() {
         let files = features.simpleperf_files.iter().map(device_file);
-        sources.device(&mut named, &DeviceSymbols::new(files, options.demangle));
+        sources
+            .device(&mut named, &DeviceSymbols::new(files, options.demangle.unwrap_or_default()));
     }
     let lost = lost_names(&mut named, &nameless);
     let places = nameless.into_iter().map(|it| {

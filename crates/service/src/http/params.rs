@@ -113,7 +113,7 @@ mod tests {
     fn words_become_options() {
         let mut all = params(&[("inlines", "false"), ("demangle", "short"), ("max_frames", "9")]);
         let options = all.options().unwrap();
-        assert_eq!(options.demangle, Demangle::Short);
+        assert_eq!(options.demangle, Some(Demangle::Short));
         assert_eq!((options.inlines, options.join), (false, Join::Gaps));
         assert_eq!(options.max_frames.get(), 9);
         all.end().unwrap();

@@ -9,7 +9,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use host::NewFile;
-use options::Weight;
+use options::{Demangle, Weight};
 use rustix::fs::SeekFrom;
 use serde::Deserialize;
 
@@ -41,6 +41,9 @@ pub(super) async fn export(
         formats::Format::from_name(&format).ok_or_else(|| bad("there is no such format"))?;
     if weight.is_some_and(|weight| !known.shows_weight(weight)) {
         return Err(bad("weight has no effect on this format"));
+    }
+    if known.usual_names() != Demangle::default() {
+        options.demangle.get_or_insert(known.usual_names());
     }
     let recording = service.roots.by_id(&id)?.recording;
     let output = scratch(&service)?;

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct RunOptions {
     /// True to look up inlined functions.
     pub(crate) inlines: bool,
-    /// Demangling of names.
-    pub(crate) demangle: Demangle,
+    /// Spelling of names; `None` for that of the output.
+    pub(crate) demangle: Option<Demangle>,
     /// How far truncated callchains are continued with frames of other samples.
     pub(crate) join: Join,
     /// Maximum number of user frames in a callchain.

@@ -40,8 +40,7 @@ pub(super) fn write(context: &mut TaskContext<'_>, task: &DiffTask) -> Result<An
     let options = DiffOptions { normalization, exact_names, inlines, pairs: &[] };
     let difference = diff(&inputs(&before), &inputs(&after), options)
         .map_err(|error| Problem::new(ProblemKind::DoesNotFit).detail(error.to_string()))?;
-    let look =
-        ConsoleLook { width: None, colors: false, spelling: context.worker.options.spelling };
+    let look = ConsoleLook { spelling: context.worker.options.spelling, ..ConsoleLook::default() };
     let print = DiffPrintOptions { inclusive: false, limit: ROWS, look, gate: None };
     let mut out = BufWriter::new(context.output()?);
     let printed = match format {

@@ -102,7 +102,7 @@ impl TaskContext<'_> {
         demangle: Demangle,
     ) -> Result<IdentifiedFiles, Problem> {
         let mut options = self.worker.options.options.clone();
-        (options.names.inlines, options.names.demangle) = (inlines, demangle);
+        (options.names.inlines, options.names.demangle) = (inlines, Some(demangle));
         Ok(self.worker.pipeline.identified_files(&options, &self.observer)?)
     }
 

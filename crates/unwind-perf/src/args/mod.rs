@@ -3,6 +3,7 @@
 mod commands;
 mod examples;
 mod groups;
+mod leading;
 mod options;
 mod suggestions;
 mod values;
@@ -23,6 +24,7 @@ pub(crate) use commands::{
 pub(crate) use commands::{FrontArgs, LiveArgs, ServeArgs, WorkerArgs};
 pub(crate) use examples::{ENVIRONMENT, EXAMPLES, EXIT_STATUS, FILES};
 pub(crate) use groups::{FileArgs, FilterArgs, FoldedArgs, FunctionArgs};
+pub(crate) use leading::{names_command, with_command_first};
 pub(crate) use suggestions::{LIKE_ENOUGH, likeness, with_suggestion};
 pub(crate) use values::{ColorArg, clock_range, color_in_arguments, time_of};
 

@@ -13,7 +13,7 @@ use pipeline::{Error, Grown, Observer, Schedule, Sink, StreamOptions};
 use super::account::print_account;
 use super::no_samples::no_samples_advice;
 use crate::args::{RunArgs, RunOptions, host, pipeline, source, with_argument};
-use crate::terminal::{Inputs, Out, OutputTarget, Progress, Status, output_path};
+use crate::terminal::{Inputs, Out, OutputTarget, Progress, Status, output_path, to_terminal};
 
 /// Returns true if an input arrives as a stream, so that samples can be printed before its end.
 /// A regular file as standard input is not a stream.
@@ -38,6 +38,10 @@ pub(super) fn print_lines(
     let inputs = Inputs::new(input, &options, &map_files);
     let target = OutputTarget::new(path.as_deref(), &inputs)?;
     let progress = Arc::new(Progress::new(args.quiet, args.progress_lines));
+    if path.is_none() && to_terminal() {
+        // The bar and the samples would share lines.
+        progress.clear();
+    }
     let observer: Arc<dyn Observer> = progress.clone();
     let out = target.open().with_context(|| target.failed())?;
     let mut lines = Lines { printer, out, printed: 0 };

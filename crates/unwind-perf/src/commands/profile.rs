@@ -1,6 +1,5 @@
 //! The main job and the pictures: a recording becomes a profile, and the profile an output.
 
-use std::io::IsTerminal as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -25,8 +24,8 @@ use crate::args::{
 use crate::function_filter::filter_functions;
 use crate::hotspot;
 use crate::terminal::{
-    Inputs, OutputTarget, Progress, Status, console_look, output_path, print_error, print_note,
-    print_profile,
+    Inputs, OutputTarget, PictureFile, Progress, Status, console_look, output_path, print_error,
+    print_note, print_profile, to_terminal,
 };
 
 /// A run: its input, its output and its options.
@@ -37,6 +36,8 @@ pub(super) struct ProfileJob<'a> {
     pub(super) embedded: Embedded,
     /// The user's name for the recorded service.
     pub(super) service_name: Option<&'a str>,
+    /// True to leave the browser closed.
+    pub(super) no_open: bool,
     pub(super) run: RunOptions,
     /// The frames of times off the processor that the output omits.
     pub(super) folded: Option<FoldedFrames>,
@@ -94,10 +95,13 @@ const SMALL: u64 = 256 << 20;
 pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
     let by_ending = || Format::from_path(args.run.output.as_deref()?);
     let chosen = args.format.or_else(by_ending);
-    let to_terminal = args.run.output.is_none() && std::io::stdout().is_terminal();
+    let to_terminal = args.run.output.is_none() && to_terminal();
     let input = args.input.path()?;
     let format = chosen.unwrap_or(Format::Json);
-    let run = args.run.options()?;
+    let mut run = args.run.options()?;
+    if format == Format::PerfScript {
+        run.options.names.demangle.get_or_insert(format.usual_names());
+    }
     let options = FormatOptions {
         fields: args.script.fields.unwrap_or(ScriptFields::DEFAULT),
         rows: args.exchange.rows,
@@ -110,7 +114,8 @@ pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
                     "--weight needs a format that adds samples up: choose one with --format, or use unwind-perf top"
                 )
             };
-            let (inlines, weight, look) = (options.inlines, options.weight, console_look(true));
+            let (inlines, weight) = (options.inlines, options.weight);
+            let look = console_look(true).with_names(run.options.names.demangle);
             let table = TopTable { limit: ROWS, ..TopTable::new(inlines, weight, look) };
             OutputFile::Table(Box::new(table), weight)
         }
@@ -124,14 +129,18 @@ pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
     if args.script.fields.is_some() && format != Format::PerfScript {
         without_effect.push("--fields");
     }
+    if args.no_open && PictureFile::new(input, format).is_none() {
+        without_effect.push("--no-open");
+    }
     if let Some(option) = without_effect.first() {
         bail!("{option} has no effect on the format {}", format.name());
     }
     let service_name = args.exchange.service_name.as_deref();
-    let embedded = Embedded::default();
+    let (embedded, no_open) = (Embedded::default(), args.no_open);
     let folded = args.folded.weight.folded(FoldedFrames::Kernel)?;
     let folded = folded.filter(|_| format.shows_one_event());
-    ProfileJob { input, output, embedded, service_name, run, folded, args: &args.run }.run()
+    let args = &args.run;
+    ProfileJob { input, output, embedded, service_name, no_open, run, folded, args }.run()
 }
 
 /// Draws a flame graph.
@@ -141,10 +150,11 @@ pub(super) fn flamegraph(args: &FlamegraphArgs) -> anyhow::Result<Status> {
     let options =
         FormatOptions { inverted: args.inverted, ..args.folded.format_options(&run.options) };
     let output = fixed(Format::Flamegraph, options, &args.run)?;
-    let input = args.input.path()?;
+    let (input, no_open) = (args.input.path()?, args.no_open);
     let embedded = Embedded::default();
     let folded = args.folded.weight.folded(FoldedFrames::Kernel)?;
-    ProfileJob { input, output, embedded, service_name: None, run, folded, args: &args.run }.run()
+    let (service_name, args) = (None, &args.run);
+    ProfileJob { input, output, embedded, service_name, no_open, run, folded, args }.run()
 }
 
 /// Writes a page for a browser.
@@ -157,9 +167,9 @@ pub(super) fn report(args: &ReportArgs) -> anyhow::Result<Status> {
     };
     let output = fixed(Format::Report, options, &args.run)?;
     let embedded = Embedded { sources: args.embed_sources, code: !args.no_code };
-    let input = args.input.path()?;
-    let folded = None;
-    ProfileJob { input, output, embedded, service_name: None, run, folded, args: &args.run }.run()
+    let (input, no_open) = (args.input.path()?, args.no_open);
+    let (service_name, folded, args) = (None, None, &args.run);
+    ProfileJob { input, output, embedded, service_name, no_open, run, folded, args }.run()
 }
 
 /// Returns the output of a command with a single format. Refuses a file with the ending of another format.
@@ -261,7 +271,7 @@ fn page(
 }
 
 fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
-    let ProfileJob { input, output, embedded, service_name, run, folded, args } = job;
+    let ProfileJob { input, output, embedded, service_name, no_open, run, folded, args } = job;
     let (page_inlines, off_cpu) = (output.page_inlines(), output.weight() == StackWeight::OffCpu);
     if let OutputFile::Format(format, options) = &output
         && let Some(printer) = GrowingSamples::new(*format, *options)
@@ -289,6 +299,8 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     let options = Options { off_cpu, off_cpu_optional, ..run.options };
     let inputs = Inputs::new(input, &options, &run.map_files);
     let target = OutputTarget::new(path.as_deref(), &inputs)?;
+    let on_terminal = path.is_none() && to_terminal();
+    let picture = format.filter(|_| on_terminal).and_then(|format| PictureFile::new(input, format));
     let progress = Arc::new(Progress::new(args.quiet, args.progress_lines));
     let observer: Arc<dyn Observer> = progress.clone();
     let mut analysis =
@@ -304,7 +316,12 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
         analysis.profile.retain_strings();
     }
     analysis.profile.recording.service = service_name.map(|name| name.as_bytes().into());
-    progress.begin("writing");
+    if on_terminal && picture.is_none() {
+        // The bar and the output would share lines.
+        progress.clear();
+    } else {
+        progress.begin("writing");
+    }
     let (printer, message): (Box<dyn Printer>, _) = match page_inlines {
         Some(inlines) => {
             let (page, message) = page(&analysis, &options.files, inlines, embedded);
@@ -314,12 +331,18 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
         None => (printer, None),
     };
     let removed = folded.map(|frames| analysis.profile.fold_waits(frames));
-    let written = print_profile(&analysis.profile, &*printer, &target);
+    // A page is opened only after the bar is cleared; its name is output.
+    let written = match &picture {
+        Some(picture) => picture.write(&analysis.profile, &*printer).map(Some),
+        None => print_profile(&analysis.profile, &*printer, &target).map(|()| None),
+    };
     if let Some(removed) = removed {
         analysis.profile.unfold_waits(removed);
     }
     progress.clear();
-    written?;
+    if let Some(written) = written? {
+        written.announce(!no_open)?;
+    }
     if let Some(message) = message.filter(|_| !args.quiet) {
         print_note(&message);
     }

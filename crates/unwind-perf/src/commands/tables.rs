@@ -41,13 +41,14 @@ pub(super) fn top(args: &TopArgs) -> anyhow::Result<Status> {
         sort: args.sort,
         limit: args.limit.unwrap_or(rows),
         format,
-        look: console_look(args.run.output.is_none()),
+        look: console_look(args.run.output.is_none()).with_names(run.options.names.demangle),
     };
     let output = OutputFile::Table(Box::new(table), args.weight.weight());
     let input = args.input.path()?;
     let embedded = Embedded::default();
     let folded = args.weight.folded(FoldedFrames::KernelAndLibrary)?;
-    ProfileJob { input, output, embedded, service_name: None, run, folded, args: &args.run }.run()
+    let (service_name, no_open, args) = (None, true, &args.run);
+    ProfileJob { input, output, embedded, service_name, no_open, run, folded, args }.run()
 }
 
 /// Prints the tree of calls.
@@ -60,11 +61,12 @@ pub(super) fn tree(args: &TreeArgs) -> anyhow::Result<Status> {
         keep_unrooted: args.keep_unrooted,
         min_share: args.min.share(),
         limit: args.limit,
-        look: console_look(args.run.output.is_none()),
+        look: console_look(args.run.output.is_none()).with_names(run.options.names.demangle),
     };
     let output = OutputFile::Table(Box::new(table), args.weight.weight());
     let input = args.input.path()?;
     let embedded = Embedded::default();
     let folded = args.weight.folded(FoldedFrames::Kernel)?;
-    ProfileJob { input, output, embedded, service_name: None, run, folded, args: &args.run }.run()
+    let (service_name, no_open, args) = (None, true, &args.run);
+    ProfileJob { input, output, embedded, service_name, no_open, run, folded, args }.run()
 }

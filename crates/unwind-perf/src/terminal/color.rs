@@ -7,7 +7,7 @@ use std::io::IsTerminal as _;
 use std::sync::OnceLock;
 
 use anstyle::{AnsiColor, Effects, Style};
-use formats::{ConsoleLook, SummaryStyles};
+use formats::{ConsoleLook, SummaryStyles, wrapped_text};
 
 use crate::args::ColorArg;
 use crate::spelling::SPELLING;
@@ -49,7 +49,14 @@ pub(crate) fn console_look(to_stdout: bool) -> ConsoleLook {
     let size = on_terminal.then(|| terminal_size::terminal_size_of(stdout)).flatten();
     let width = size.map(|(width, _)| usize::from(width.0)).filter(|&width| width > 0);
     let colors = to_stdout && CHOSEN_FOR_TABLES.get().copied().unwrap_or(false);
-    ConsoleLook { width, colors, spelling: SPELLING }
+    ConsoleLook { width, colors, short_names: false, spelling: SPELLING }
+}
+
+/// Wraps long lines at words if standard output is a terminal.
+pub(crate) fn to_width(text: &str) -> String {
+    let Some(width) = console_look(true).width else { return text.to_owned() };
+    let lines = text.lines().map(|line| wrapped_text(line, Some(width), 4) + "\n");
+    lines.collect()
 }
 
 /// The columns of a terminal on standard error; `None` if it is none.

@@ -4,20 +4,24 @@ mod color;
 mod findings;
 mod incomplete;
 mod packages;
+mod picture_file;
 mod progress;
 mod shown;
+mod size;
 mod status;
 mod summary;
 mod target;
 mod timings;
 
-pub(crate) use color::{choose_colors, console_look};
+pub(crate) use color::{choose_colors, console_look, to_width};
 pub(crate) use findings::{
     print_damage, print_error, print_findings, print_not_kept, print_note, status_of,
 };
 pub(crate) use incomplete::Completeness;
+pub(crate) use picture_file::{PictureFile, to_terminal};
 pub(crate) use progress::{Progress, WaitLines};
 pub(crate) use shown::{shown, shown_json};
+pub(crate) use size::size;
 pub(crate) use status::{NO_OUTPUT, NOT_RECORDED, Status, exit_code, is_closed_pipe};
 pub(crate) use summary::{print_other_events, print_summary};
 pub(crate) use target::{Inputs, Out, OutputTarget, output_path, print_profile, print_to};

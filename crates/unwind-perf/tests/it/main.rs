@@ -14,3 +14,4 @@ mod recordings;
 #[cfg(feature = "service")]
 mod service;
 mod support;
+mod terminal;

@@ -40,6 +40,9 @@ pub(crate) struct Printer<'a> {
     out: &'a mut Vec<u8>,
     has_arguments: bool,
     has_parameters: bool,
+    /// True to print return types of functions.
+    has_results: bool,
+    is_whole: bool,
     is_gnu: bool,
     /// Number of open brackets; 0 directly inside template arguments, because a `>` would end them.
     brackets: u32,
@@ -67,8 +70,10 @@ impl<'a> Printer<'a> {
             input,
             tree,
             out,
-            has_arguments: options.parts == NameParts::All,
+            has_arguments: options.parts != NameParts::Name,
             has_parameters: options.parts == NameParts::All,
+            has_results: options.parts == NameParts::All,
+            is_whole: options.parts == NameParts::All,
             is_gnu: options.spelling == Spelling::Gnu,
             brackets: 1,
             pack: None,

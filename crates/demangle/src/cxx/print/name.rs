@@ -16,10 +16,7 @@ impl Printer<'_> {
             Node::Scoped { scope, name } => self.scoped(scope, name),
             Node::Friend { scope, name } => self.joined(scope, "::friend ", name),
             Node::Local { encoding, entity } => {
-                // Also if parameters are omitted elsewhere: overloads may have local entities with the same name.
-                let has_parameters = std::mem::replace(&mut self.has_parameters, true);
-                self.print(encoding);
-                self.has_parameters = has_parameters;
+                self.with_parameters(self.is_whole, |this| this.print(encoding));
                 self.prefixed("::", entity);
             }
             Node::InModule { module, name } => self.joined(name, "@", module),
@@ -59,7 +56,9 @@ impl Printer<'_> {
                 self.word("~");
                 self.left(class);
             }
-            Node::Special { what, of } => self.prefixed(what, of),
+            Node::Special { what, of } => {
+                self.with_parameters(true, |this| this.prefixed(what, of))
+            }
             Node::Function { name, signature } => self.left_of_function(name, signature),
             Node::ExplicitObject(of) => self.prefixed("this ", of),
             _ => self.left_of_operator_name(id, node),
@@ -72,8 +71,19 @@ impl Printer<'_> {
         if let Node::Arguments(list) = self.tree.node(id)
             && self.has_arguments
         {
-            self.angles(|this| this.list(list));
+            self.with_parameters(true, |this| this.angles(|this| this.list(list)));
         }
+    }
+
+    /// Prints a name within the name. It has its parameters, and its return type if `has_result`, unless the style has
+    /// no arguments at all.
+    #[inline]
+    fn with_parameters(&mut self, has_result: bool, inner: impl FnOnce(&mut Self)) {
+        let before = (self.has_parameters, self.has_results);
+        self.has_parameters = self.has_arguments;
+        self.has_results = self.has_arguments && has_result;
+        inner(self);
+        (self.has_parameters, self.has_results) = before;
     }
 
     fn left_of_operator_name(&mut self, id: NodeId, node: Node) {
@@ -104,7 +114,9 @@ impl Printer<'_> {
             }
             Node::Closure { count, declarator } if self.is_gnu => {
                 self.word("{lambda");
-                self.print(declarator);
+                if self.has_arguments {
+                    self.print(declarator);
+                }
                 self.counted(count, "}");
             }
             Node::Closure { count, declarator } => {

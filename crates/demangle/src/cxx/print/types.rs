@@ -132,7 +132,7 @@ impl Printer<'_> {
     /// Prints the return type of a function, and its name.
     pub(super) fn left_of_function(&mut self, name: NodeId, signature: u32) {
         let result = self.tree.signature(signature).result;
-        if let Some(result) = result.filter(|_| self.has_arguments) {
+        if let Some(result) = result.filter(|_| self.has_results) {
             self.left(result);
             if !self.has_right(result) {
                 self.word(" ");

@@ -7,6 +7,8 @@ use profile::{Profile, StringId};
 
 use super::labels;
 use super::look::ConsoleLook;
+use super::short_names::ShortNames;
+use super::width::{columns, cut_end, cut_middle};
 use crate::render::numbers::share;
 
 /// Number of source lines shown before and after each line with a cost.
@@ -40,6 +42,8 @@ pub struct AnnotatedFunction<'a> {
     pub addresses: &'a [AddressCost],
     /// Marks of functions that share a name.
     pub marks: &'a FunctionMarks,
+    /// Names of all functions, among which a short name is distinct.
+    pub names: &'a [Option<StringId>],
     /// Appearance of the table.
     pub look: ConsoleLook,
 }
@@ -52,13 +56,19 @@ impl AnnotatedFunction<'_> {
     pub fn print(&self, out: &mut dyn io::Write) -> io::Result<()> {
         let mut text = labels::what_is_counted(self.profile, self.weights, self.total);
         let function = &self.function.function;
-        text.push_str(&format!(
-            "\n{}  {}: own {}, inclusive {}\n",
-            labels::marked(self.profile, function, self.marks),
+        let rest = format!(
+            "  {}: own {}, inclusive {}",
             labels::module(self.profile, function.module),
             share(self.function.own.weight, self.total.weight),
             share(self.function.inclusive.weight, self.total.weight),
-        ));
+        );
+        let names = match self.look.short_names {
+            true => ShortNames::new(self.profile, self.names.iter().copied()),
+            false => ShortNames::default(),
+        };
+        let name = labels::marked(self.profile, function, self.marks, &names);
+        let name = cut_middle(&name, self.look.remaining(columns(&rest)));
+        text = format!("{}\n{name}{rest}\n", cut_end(&text, self.look.width));
         for source in self.sources {
             self.source(source, &mut text);
         }
@@ -72,6 +82,7 @@ impl AnnotatedFunction<'_> {
         let heading = self.look.heading();
         let file = source.file.map(|file| self.profile.strings.get(file));
         let file = file.map_or_else(|| "[no source file]".to_owned(), labels::text);
+        let file = cut_middle(&file, self.look.remaining(28));
         let head = format!("{:>7}  {:>9}  {:>6}  {file}", "own", "inclusive", "line");
         text.push_str(&format!("\n{heading}{head}{heading:#}\n"));
         let lines = self.lines_of(source.file);
@@ -111,7 +122,7 @@ impl AnnotatedFunction<'_> {
         self.costs(cost, text);
         let number = if number == 0 { String::new() } else { number.to_string() };
         let source = labels::text(source.replace('\t', "    ").as_bytes());
-        let source = labels::truncate(&source, self.look.remaining(28));
+        let source = cut_end(&source, self.look.remaining(28));
         text.push_str(format!("  {number:>6}  {source}").trim_end());
         text.push('\n');
     }
@@ -146,7 +157,7 @@ impl AnnotatedFunction<'_> {
             }
             self.costs(Some((own, inclusive)), text);
             let instruction =
-                labels::truncate(&labels::text(instruction.as_bytes()), self.look.remaining(32));
+                cut_end(&labels::text(instruction.as_bytes()), self.look.remaining(32));
             text.push_str(&format!("  {:>10}  {instruction}\n", format!("{address:x}")));
         }
     }

@@ -1,8 +1,9 @@
-//! Table cells: costs, and names that are truncated on the right.
+//! Table cells: costs and names.
 
 use profile::query::{Cost, Function, FunctionMarks, WeightUnit, Weights, event_name};
 use profile::{Profile, StringId};
 
+use super::short_names::ShortNames;
 use crate::render::numbers::{counted, grouped};
 use crate::render::text::push_line_safe;
 use crate::render::truncation::push_repeated;
@@ -25,26 +26,25 @@ pub(super) fn module(profile: &Profile, path: Option<StringId>) -> String {
     text(name)
 }
 
-pub(super) fn function(profile: &Profile, function: &Function) -> String {
-    let name = function.name.map_or(&b""[..], |name| profile.strings.get(name));
-    if name.is_empty() { "[unknown]".to_owned() } else { text(name) }
+pub(super) fn function(profile: &Profile, function: &Function, names: &ShortNames) -> String {
+    let Some(name) = function.name.filter(|&name| !profile.strings.get(name).is_empty()) else {
+        return "[unknown]".to_owned();
+    };
+    names.of(name).map_or_else(|| text(profile.strings.get(name)), str::to_owned)
 }
 
 /// Returns the function's name with the mark that distinguishes it from others of that name.
-pub(super) fn marked(profile: &Profile, of: &Function, marks: &FunctionMarks) -> String {
-    let name = function(profile, of);
+pub(super) fn marked(
+    profile: &Profile,
+    of: &Function,
+    marks: &FunctionMarks,
+    names: &ShortNames,
+) -> String {
+    let name = function(profile, of, names);
     match marks.of(of) {
         Some(mark) => format!("{name} ({})", text(mark.as_bytes())),
         None => name,
     }
-}
-
-/// Truncates `text` on the right to `room` columns.
-pub(crate) fn truncate(text: &str, room: Option<usize>) -> String {
-    let Some(room) = room.filter(|&room| text.chars().count() > room) else {
-        return text.to_owned();
-    };
-    text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// Formats a cost in its unit: milliseconds for clocks, otherwise a number.
@@ -93,11 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_cut_on_the_right() {
-        assert_eq!(truncate("abcdef", Some(6)), "abcdef");
-        assert_eq!(truncate("abcdef", Some(5)), "abcd…");
-        assert_eq!(truncate("äöüß", Some(3)), "äö…");
-        assert_eq!(truncate("abcdef", None), "abcdef");
+    fn names_cannot_control_a_terminal() {
         assert_eq!(text(b"a\x1b[2J"), "a\\x1b[2J");
     }
 

@@ -1,7 +1,7 @@
 //! Appearance of tables: width, colours, and the spelling of options.
 
 use anstyle::{AnsiColor, Effects, Style};
-use options::{OptionName, Spelling};
+use options::{Demangle, OptionName, Spelling};
 
 use crate::render::numbers::counted;
 
@@ -12,11 +12,19 @@ pub struct ConsoleLook {
     pub width: Option<usize>,
     /// Whether to use colours.
     pub colors: bool,
+    /// Whether functions have short names if these are distinct.
+    pub short_names: bool,
     /// Spelling of options in hints.
     pub spelling: Spelling,
 }
 
 impl ConsoleLook {
+    /// Returns the look with short names, if the user chose no spelling of names.
+    #[must_use]
+    pub const fn with_names(self, chosen: Option<Demangle>) -> Self {
+        Self { short_names: chosen.is_none(), ..self }
+    }
+
     /// Returns a line with the number of further rows and the option that shows them. `share` is its prefix.
     pub(crate) fn more(self, share: &str, rows: usize, row: &str) -> String {
         let (faint, rest) = (self.faint(), counted(rows as u64, row));

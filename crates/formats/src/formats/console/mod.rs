@@ -3,13 +3,15 @@
 mod annotated;
 mod labels;
 mod look;
+mod short_names;
 mod top;
 mod top_rows;
 mod top_waits;
 mod tree;
+mod width;
 
 pub use annotated::{AnnotatedFunction, AnnotatedSource};
-pub(crate) use labels::truncate;
 pub use look::ConsoleLook;
 pub use top::TopTable;
 pub use tree::TreeTable;
+pub(crate) use width::{columns, cut_middle};

@@ -14,8 +14,10 @@ use profile::{ProcessKey, Profile, StringId, ThreadId, ThreadRow};
 
 use super::labels;
 use super::look::ConsoleLook;
+use super::short_names::ShortNames;
 use super::top_rows::TopRows;
 use super::top_waits::{WaitTable, parts};
+use super::width::{columns, cut_end, cut_middle, padded};
 use crate::printer::Printer;
 use crate::render::numbers::share;
 
@@ -43,12 +45,26 @@ pub struct TopTable {
 /// Minimum columns for names and locations; in fewer columns, locations are omitted.
 const NARROW: usize = 30;
 
+/// Columns that costs leave for a name.
+const LEAST_NAME: usize = 20;
+
 /// Maximum width that names are padded to, if lines are not truncated.
 const WIDE: usize = 60;
 
 pub(super) struct TopLine<'r> {
     pub(super) row: &'r TableRow,
     pub(super) names: RowNames,
+}
+
+/// Widths of columns; `None` for omitted ones.
+struct TopWidths {
+    own: Option<usize>,
+    inclusive: Option<usize>,
+    name: usize,
+    /// 0 if it is omitted.
+    origin: usize,
+    /// Columns for a name; `None` if it is not cut.
+    room: Option<usize>,
 }
 
 /// The name of a row's key, and its location: a module, a function or a number.
@@ -89,10 +105,12 @@ impl Printer for TopTable {
             TopFormat::Text => {}
         }
         let total = selection.total();
-        let mut text = labels::what_is_counted(profile, selection.weights(), total);
-        text.push_str(&parts(&selection));
+        let mut counted = labels::what_is_counted(profile, selection.weights(), total);
+        counted.push_str(&parts(&selection));
+        let mut text = cut_end(&counted, self.look.width);
         text.push('\n');
-        let names = |row: &TableRow| names(&table, row.key);
+        let short = self.short_names(&table);
+        let names = |row: &TableRow| names(&table, &short, row.key);
         let lines: Vec<TopLine<'_>> =
             rows.iter().take(limit).map(|row| TopLine { row, names: names(row) }).collect();
         let waits = waits.filter(|_| self.by != GroupBy::Wait);
@@ -128,31 +146,27 @@ impl TopTable {
         }
     }
 
+    fn short_names(&self, table: &TopRows<'_>) -> ShortNames {
+        if !self.look.short_names {
+            return ShortNames::default();
+        }
+        let functions = table.rows.iter().filter_map(|row| match row.key {
+            RowKey::Function(id) | RowKey::Line(FunctionLine { function: id, .. }) => Some(id),
+            _ => None,
+        });
+        ShortNames::new(table.profile, functions.map(|id| table.selection.function(id).name))
+    }
+
     fn table(&self, total: Cost, lines: &[TopLine<'_>], unit: WeightUnit, text: &mut String) {
-        let stacks = matches!(self.by, GroupBy::Function | GroupBy::Module | GroupBy::Line);
-        let width = |of: fn(&TableRow) -> u64| {
-            let widths = lines.iter().map(|it| labels::cost(unit, of(it.row)).chars().count());
-            widths.max().unwrap_or(0).max(labels::unit(unit).len())
-        };
-        let (own, inclusive) = (width(|row| row.own.weight), width(|row| row.inclusive.weight));
-        let used = 9 + own + if stacks { 13 + inclusive } else { 0 } + 2;
-        let origin_width =
-            lines.iter().map(|it| it.names.origin.chars().count()).max().unwrap_or(0);
-        let both = self.look.remaining(used);
-        // The location is shown if the width permits, in at most a third of it.
-        let origin_width = match both {
-            Some(..NARROW) => 0,
-            Some(both) => origin_width.min(both / 3),
-            None => origin_width,
-        };
-        let room = both.map(|both| if origin_width > 0 { both - origin_width - 2 } else { both });
-        let longest = lines.iter().map(|it| it.names.name.chars().count()).max().unwrap_or(0);
-        // Without truncation, the longest names must not move all modules far to the right.
-        let name_width = longest.min(room.unwrap_or(WIDE)).max(8);
+        let widths = self.widths(lines, unit);
+        let TopWidths { own, inclusive, name: name_width, origin: origin_width, room } = widths;
         let (heading, unit_name) = (self.look.heading(), labels::unit(unit));
-        let mut head = format!("{:>7}  {unit_name:>own$}", "own");
-        if stacks {
-            head.push_str(&format!("  {:>9}  {unit_name:>inclusive$}", "inclusive"));
+        let cost = |width: Option<usize>, cell: &str| {
+            width.map_or_else(String::new, |width| format!("  {cell:>width$}"))
+        };
+        let mut head = format!("{:>7}{}", "own", cost(own, unit_name));
+        if self.has_inclusive() {
+            head.push_str(&format!("  {:>9}{}", "inclusive", cost(inclusive, unit_name)));
         }
         let [name, where_it_is] = self.headings();
         let where_it_is = if origin_width > 0 { where_it_is } else { "" };
@@ -161,26 +175,61 @@ impl TopTable {
         let total = total.weight;
         for TopLine { row, names } in lines {
             let style = self.look.share(row.own.weight, total);
-            let of = |weight| share(weight, total);
-            text.push_str(&format!("{style}{:>7}{style:#}", of(row.own.weight)));
-            text.push_str(&format!("  {:>own$}", labels::cost(unit, row.own.weight)));
-            if stacks {
-                let style = self.look.share(row.inclusive.weight, total);
-                text.push_str(&format!("  {style}{:>9}{style:#}", of(row.inclusive.weight)));
-                text.push_str(&format!(
-                    "  {:>inclusive$}",
-                    labels::cost(unit, row.inclusive.weight)
-                ));
+            text.push_str(&format!("{style}{:>7}{style:#}", share(row.own.weight, total)));
+            text.push_str(&cost(own, &labels::cost(unit, row.own.weight)));
+            if self.has_inclusive() {
+                let weight = row.inclusive.weight;
+                let style = self.look.share(weight, total);
+                text.push_str(&format!("  {style}{:>9}{style:#}", share(weight, total)));
+                text.push_str(&cost(inclusive, &labels::cost(unit, weight)));
             }
-            let name = labels::truncate(&names.name, room);
+            let name = cut_middle(&names.name, room);
             if names.origin.is_empty() || origin_width == 0 {
                 text.push_str(&format!("  {name}\n"));
             } else {
                 let faint = self.look.faint();
-                let origin = labels::truncate(&names.origin, room.map(|_| origin_width));
-                text.push_str(&format!("  {name:<name_width$}  {faint}{origin}{faint:#}\n"));
+                let origin = cut_middle(&names.origin, room.map(|_| origin_width));
+                let name = padded(&name, name_width);
+                text.push_str(&format!("  {name}  {faint}{origin}{faint:#}\n"));
             }
         }
+    }
+
+    /// Returns the widths of columns. If names have too little room, costs are omitted, which their shares repeat.
+    fn widths(&self, lines: &[TopLine<'_>], unit: WeightUnit) -> TopWidths {
+        let cost = |of: fn(&TableRow) -> u64| {
+            let widths = lines.iter().map(|it| columns(&labels::cost(unit, of(it.row))));
+            widths.max().unwrap_or(0).max(labels::unit(unit).len())
+        };
+        let (own, inclusive) = (cost(|row| row.own.weight), cost(|row| row.inclusive.weight));
+        let shares = if self.has_inclusive() { 20 } else { 9 };
+        let of_inclusive = Some(inclusive).filter(|_| self.has_inclusive());
+        let choices = [(Some(own), of_inclusive), (Some(own), None), (None, None)];
+        let used = |(own, inclusive): (Option<usize>, Option<usize>)| {
+            shares + own.map_or(0, |width| width + 2) + inclusive.map_or(0, |width| width + 2)
+        };
+        let fits = |used| self.look.width.is_none_or(|width| width >= used + LEAST_NAME);
+        let costs = choices.into_iter().find(|&costs| fits(used(costs))).unwrap_or((None, None));
+        let both = self.look.remaining(used(costs));
+        let [name, origin] = self.headings().map(str::len);
+        let longest = |of: fn(&RowNames) -> &str, heading: usize| {
+            lines.iter().map(|it| columns(of(&it.names))).max().unwrap_or(0).max(heading)
+        };
+        // The location is shown if the width permits, in at most a third of it.
+        let origin = match both {
+            Some(..NARROW) => 0,
+            _ if origin == 0 => 0,
+            Some(both) => longest(|names| &names.origin, origin).min(both / 3),
+            None => longest(|names| &names.origin, origin),
+        };
+        let room = both.map(|both| if origin > 0 { both - origin - 2 } else { both });
+        // Without truncation, the longest names must not move all modules far to the right.
+        let name = longest(|names| &names.name, name).min(room.unwrap_or(WIDE)).max(name.max(8));
+        TopWidths { own: costs.0, inclusive: costs.1, name, origin, room }
+    }
+
+    const fn has_inclusive(&self) -> bool {
+        matches!(self.by, GroupBy::Function | GroupBy::Module | GroupBy::Line)
     }
 
     const fn headings(&self) -> [&'static str; 2] {
@@ -199,19 +248,19 @@ impl TopTable {
     }
 }
 
-fn names(table: &TopRows<'_>, key: RowKey) -> RowNames {
+fn names(table: &TopRows<'_>, short: &ShortNames, key: RowKey) -> RowNames {
     let &TopRows { profile, selection, marks, pools, .. } = table;
     let alone = |name: String| RowNames { name, origin: String::new() };
     match key {
         RowKey::Function(id) => {
             let it = selection.function(id);
             let origin = labels::module(profile, it.module);
-            RowNames { name: labels::marked(profile, &it, marks), origin }
+            RowNames { name: labels::marked(profile, &it, marks, short), origin }
         }
         RowKey::Line(FunctionLine { function, file, line }) => {
             let it = selection.function(function);
             let file = file.map(|file| labels::text(profile.strings.get(file)));
-            let function = labels::function(profile, &it);
+            let function = labels::function(profile, &it, short);
             let module = labels::module(profile, it.module);
             match file.filter(|_| line > 0) {
                 Some(file) => RowNames { name: format!("{file}:{line}"), origin: function },

@@ -13,7 +13,9 @@ use profile::query::engine::{
 
 use super::labels;
 use super::look::ConsoleLook;
+use super::short_names::ShortNames;
 use super::top_waits::parts;
+use super::width::{columns, cut_end, cut_middle, cut_start};
 use crate::printer::Printer;
 use crate::render::numbers::share;
 
@@ -53,8 +55,9 @@ impl Printer for TreeTable {
         let (rows, _) = tree(&selection, shape);
         let unit = selection.weights().unit();
         let width = labels::cost(unit, total.weight).chars().count().max(7);
-        let mut text = labels::what_is_counted(profile, selection.weights(), total);
-        text.push_str(&parts(&selection));
+        let mut counted = labels::what_is_counted(profile, selection.weights(), total);
+        counted.push_str(&parts(&selection));
+        let mut text = cut_end(&counted, self.look.width);
         text.push('\n');
         let heading = self.look.heading();
         let unit_name = labels::unit(unit);
@@ -70,7 +73,15 @@ impl Printer for TreeTable {
         }
         let limit = if self.limit == 0 { usize::MAX } else { self.limit };
         let lines = lines(&rows);
-        let columns = TreeContext { profile, selection: &selection, unit, width };
+        let functions = rows.iter().filter_map(|row| match row.label {
+            CallLabel::Function(id) => Some(selection.function(id).name),
+            CallLabel::Truncated => None,
+        });
+        let names = match self.look.short_names {
+            true => ShortNames::new(profile, functions),
+            false => ShortNames::default(),
+        };
+        let columns = TreeContext { profile, selection: &selection, names, unit, width };
         for line in lines.iter().take(limit) {
             self.line(&columns, line, &mut text);
         }
@@ -80,6 +91,9 @@ impl Printer for TreeTable {
         out.write_all(text.as_bytes())
     }
 }
+
+/// Columns that indentation leaves for a name.
+const LEAST_NAME: usize = 20;
 
 /// A node with the text before its name.
 struct TreeLine<'r> {
@@ -91,6 +105,7 @@ struct TreeLine<'r> {
 struct TreeContext<'s> {
     profile: &'s Profile,
     selection: &'s Selection<'s>,
+    names: ShortNames,
     unit: WeightUnit,
     /// Width of the cost column, in characters.
     width: usize,
@@ -134,8 +149,8 @@ fn lines(rows: &[TreeRow]) -> Vec<TreeLine<'_>> {
 }
 
 impl TreeTable {
-    fn line(&self, columns: &TreeContext<'_>, line: &TreeLine<'_>, text: &mut String) {
-        let &TreeContext { profile, selection, unit, width } = columns;
+    fn line(&self, context: &TreeContext<'_>, line: &TreeLine<'_>, text: &mut String) {
+        let &TreeContext { profile, selection, ref names, unit, width } = context;
         let node = line.node;
         let total = selection.total().weight;
         let inclusive = share(node.inclusive.weight, total);
@@ -153,21 +168,27 @@ impl TreeTable {
             18
         };
         text.push_str(&format!("  {:>width$}  ", labels::cost(unit, node.inclusive.weight)));
-        let used = used + width + 4 + line.indent.chars().count();
+        let used = used + width + 4;
+        // Deep branches would leave no room for names: the outer part of their indentation is omitted.
+        let indent = self.look.remaining(used).map_or_else(
+            || line.indent.clone(),
+            |room| cut_start(&line.indent, room.saturating_sub(LEAST_NAME)),
+        );
+        let used = used + columns(&indent);
         let (name, module) = match node.label {
             CallLabel::Truncated => ("[truncated]".to_owned(), String::new()),
             CallLabel::Function(id) => {
                 let it = selection.function(id);
                 let module = labels::module(profile, it.module);
-                (labels::marked(profile, &it, selection.marks()), module)
+                (labels::marked(profile, &it, selection.marks(), names), module)
             }
         };
         let room = self.look.remaining(used);
-        let name = labels::truncate(&name, room);
+        let name = cut_middle(&name, room);
         let faint = self.look.faint();
-        text.push_str(&format!("{faint}{}{faint:#}{name}", line.indent));
+        text.push_str(&format!("{faint}{indent}{faint:#}{name}"));
         // The module is shown only if it fits.
-        let wanted = name.chars().count() + module.chars().count() + 2;
+        let wanted = columns(&name) + columns(&module) + 2;
         if !module.is_empty() && room.is_none_or(|room| wanted <= room) {
             text.push_str(&format!("  {faint}{module}{faint:#}"));
         }

@@ -34,6 +34,10 @@ pub(crate) struct MainArgs {
     #[arg(short, long, value_name = "FORMAT", value_parser = FormatParser)]
     pub(crate) format: Option<Format>,
 
+    /// report, flamegraph: do not open the browser
+    #[arg(long)]
+    pub(crate) no_open: bool,
+
     #[command(flatten)]
     pub(crate) run: RunArgs,
 
@@ -91,6 +95,13 @@ pub(crate) struct FlamegraphArgs {
     #[arg(long)]
     pub(crate) inverted: bool,
 
+    /// Do not open the browser
+    ///
+    /// On a terminal, a page or flame graph goes to a new file named after the recording. The browser shows it if there
+    /// is a display, without SSH, and the user is not root.
+    #[arg(long)]
+    pub(crate) no_open: bool,
+
     #[command(flatten)]
     pub(crate) run: RunArgs,
 
@@ -114,6 +125,13 @@ pub(crate) struct ReportArgs {
     /// Omit the instructions of the costliest functions
     #[arg(long)]
     pub(crate) no_code: bool,
+
+    /// Do not open the browser
+    ///
+    /// On a terminal, a page or flame graph goes to a new file named after the recording. The browser shows it if there
+    /// is a display, without SSH, and the user is not root.
+    #[arg(long)]
+    pub(crate) no_open: bool,
 
     #[command(flatten)]
     pub(crate) weight: OffCpuArgs,

@@ -19,9 +19,11 @@ pub(crate) struct SymbolArgs {
     #[arg(long)]
     pub(crate) no_symbols: bool,
 
-    /// Form of function names
-    #[arg(long, value_name = "HOW", default_value_t, value_parser = ChoiceParser::<Demangle>::all())]
-    pub(crate) demangle: Demangle,
+    /// Form of function names [default: full; perf-script: perf; tables: short]
+    ///
+    /// Without this option, tables add parameters to names that would be equal.
+    #[arg(long, value_name = "HOW", value_parser = ChoiceParser::<Demangle>::all())]
+    pub(crate) demangle: Option<Demangle>,
 
     /// Charge parts of a function (.cold, .part.0) to the function
     #[arg(long)]

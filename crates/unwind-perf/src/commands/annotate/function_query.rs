@@ -1,5 +1,6 @@
 //! Look-up of the function that the user's text names.
 
+use demangle::{name_with_parameters, short_name};
 use profile::query::{Annotation, Function, FunctionId, FunctionMarks, Functions};
 use profile::{LocationRow, Profile, Table};
 
@@ -13,9 +14,16 @@ pub(super) struct FunctionQuery<'a> {
     pub(super) text: &'a str,
 }
 
+/// Returns true if a table shows a function as this text.
+fn is_short(name: &[u8], text: &str) -> bool {
+    !text.is_empty()
+        && std::str::from_utf8(name)
+            .is_ok_and(|name| short_name(name) == text || name_with_parameters(name) == text)
+}
+
 impl FunctionQuery<'_> {
     /// Returns the functions that the text names, by the first of these forms that matches:
-    /// name and mark, full name, name without parameters, `FILE:NAME`, address, part of a name.
+    /// name and mark, full name, short name, `FILE:NAME`, address, part of a name.
     pub(super) fn find(
         &self,
         annotate: impl Fn(FunctionPredicate<'_>) -> Vec<Annotation>,
@@ -26,13 +34,14 @@ impl FunctionQuery<'_> {
             let parts = self.text.strip_suffix(')').and_then(|text| text.rsplit_once(" ("));
             parts.is_some_and(|(own, mark)| {
                 !mark.is_empty()
-                    && name(it) == own.as_bytes()
+                    && (name(it) == own.as_bytes() || is_short(name(it), own))
                     && FunctionMarks::fits(self.profile, it, mark)
             })
         };
         let by_name = |_, it: &Function| !text.is_empty() && name(it) == text;
         let without_parameters = |_, it: &Function| {
             name(it).strip_prefix(text).is_some_and(|rest| rest.first() == Some(&b'('))
+                || is_short(name(it), self.text)
         };
         let in_file = |_, it: &Function| self.is_in_file(it, name(it));
         let starts = self.at_address();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use address::Svma;
 use anyhow::bail;
-use formats::{AnnotatedFunction, AnnotatedSource, StackWeight};
+use formats::{AnnotatedFunction, AnnotatedSource, ConsoleLook, StackWeight};
 use pipeline::{Analysis, FileSearch, Observer, Options};
 use profile::query::{
     AddressCost, Annotation, Cost, FoldedFrames, FunctionMarks, Functions, Weights, address_costs,
@@ -69,9 +69,17 @@ fn annotated(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
         code(&analysis, &weights, function)
     };
     let sources = sources(&analysis, function, &options.files);
-    let shown =
-        PrintedFunction { function, marks: &marks, sources: &sources, instructions, addresses };
-    target.write_all(&text(&analysis, &weights, &shown, args.run.output.is_none())?)?;
+    let names: Vec<_> = functions.rows.iter().map(|row| row.name).collect();
+    let shown = PrintedFunction {
+        function,
+        marks: &marks,
+        sources: &sources,
+        instructions,
+        addresses,
+        names: &names,
+        look: console_look(args.run.output.is_none()).with_names(options.names.demangle),
+    };
+    target.write_all(&text(&analysis, &weights, &shown)?)?;
     if args.run.timings {
         eprint!("{}", timings_text(&analysis.timings, profile.locations.len()));
     }
@@ -96,13 +104,14 @@ struct PrintedFunction<'a> {
     sources: &'a [AnnotatedSource],
     instructions: Vec<(u64, u8, String)>,
     addresses: Vec<AddressCost>,
+    names: &'a [Option<StringId>],
+    look: ConsoleLook,
 }
 
 fn text(
     analysis: &Analysis,
     weights: &Weights,
     shown: &PrintedFunction<'_>,
-    to_stdout: bool,
 ) -> std::io::Result<Vec<u8>> {
     let printed = AnnotatedFunction {
         profile: &analysis.profile,
@@ -113,7 +122,8 @@ fn text(
         instructions: &shown.instructions,
         addresses: &shown.addresses,
         marks: shown.marks,
-        look: console_look(to_stdout),
+        names: shown.names,
+        look: shown.look,
     };
     let mut text = Vec::new();
     printed.print(&mut text)?;

@@ -47,7 +47,7 @@ impl Anonymous {
             analysis.map_err(with_argument)
         };
         let shown = analyze(options)?;
-        let as_in_files = NameOptions { demangle: Demangle::None, ..options.names.clone() };
+        let as_in_files = NameOptions { demangle: Some(Demangle::None), ..options.names.clone() };
         let raw = analyze(&Options { names: as_in_files, ..options.clone() })?.profile;
         let names = Pseudonyms::new(salt()?);
         let recording = rewritten(input, &shown.profile, options, observer, Some(&names))?;

@@ -9,7 +9,7 @@ use perf_data::{Endian, Event, Features, Findings, Head, RecordCounts, visit_rec
 use serde_json::{Map, Value, json};
 
 use crate::args::{InfoArgs, open};
-use crate::terminal::{Status, print_findings, shown, shown_json, status_of};
+use crate::terminal::{Status, print_findings, shown, shown_json, status_of, to_width};
 
 /// Prints the description of a recording. Reads all of it, so that damage anywhere is reported.
 pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<Status> {
@@ -40,6 +40,7 @@ pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<Status> {
         text.extend_from_slice(b"}\n");
     } else {
         print(&info, &mut text)?;
+        text = to_width(&String::from_utf8_lossy(&text)).into_bytes();
     }
     std::io::stdout().lock().write_all(&text)?;
     if !args.json {

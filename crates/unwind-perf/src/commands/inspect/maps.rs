@@ -14,7 +14,7 @@ use pipeline::{Files, MapReplay, Observer, Options};
 use serde_json::{Value, json};
 
 use crate::args::{MapsArgs, pipeline, source, time_of, with_argument};
-use crate::terminal::{Status, WaitLines, print_findings, shown, shown_json, status_of};
+use crate::terminal::{Status, WaitLines, print_findings, shown, shown_json, status_of, to_width};
 
 /// Prints the maps to standard output.
 pub(crate) fn run(args: &MapsArgs) -> anyhow::Result<Status> {
@@ -46,6 +46,9 @@ pub(crate) fn run(args: &MapsArgs) -> anyhow::Result<Status> {
     let mut text = String::new();
     for pid in pids {
         print_space(pid, &mut maps, args.json, &mut text)?;
+    }
+    if !args.json {
+        text = to_width(&text);
     }
     std::io::stdout().lock().write_all(text.as_bytes())?;
     print_findings(&maps.findings);

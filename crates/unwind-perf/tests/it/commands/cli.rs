@@ -35,6 +35,7 @@ const OPTIONS: &[&str] = &[
     "--module",
     "--no-inline",
     "--no-join",
+    "--no-open",
     "--no-symbols",
     "--no-tail-calls",
     "--output",

@@ -1,13 +1,8 @@
 //! `top` and `tree`, and their output on a terminal.
 
-use std::fs::File;
-use std::io::Read as _;
-use std::process::Stdio;
-
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-
 use crate::support::cases::{Case, sysroot};
-use crate::support::run::{command, empty_folder, run};
+use crate::support::pty::on_terminal;
+use crate::support::run::{empty_folder, run};
 
 /// Returns the output of a command for a case.
 fn printed(case: &str, arguments: &[&str]) -> String {
@@ -236,32 +231,10 @@ spin  spin-lld: own 100.0 %, inclusive 100.0 %
 
 /// Returns the command's output on a terminal of 60 columns, its messages, and its status.
 fn on_a_terminal(case: &Case, arguments: &[&str]) -> (String, String, Option<i32>) {
-    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
-    grantpt(&ours).and_then(|()| unlockpt(&ours)).expect("a terminal");
-    let size = rustix::termios::Winsize { ws_row: 20, ws_col: 60, ws_xpixel: 0, ws_ypixel: 0 };
-    rustix::termios::tcsetwinsize(&ours, size).expect("a size");
-    let name = ptsname(&ours, Vec::new()).expect("its name");
-    let theirs = File::options().write(true).open(name.to_str().expect("UTF-8")).expect("open");
     let sysroot = sysroot();
     let files = ["perf.data", "--sysroot", sysroot.to_str().expect("UTF-8")];
-    let mut started = command(&case.folder, &[&files, arguments].concat());
-    started.stdout(Stdio::from(theirs.try_clone().expect("a terminal")));
-    // A terminal buffers a few KiB: it is read while the command writes.
-    let mut ours = File::from(ours);
-    let reader = std::thread::spawn(move || {
-        let (mut text, mut byte) = (Vec::new(), [0]);
-        while ours.read(&mut byte).expect("what was written") == 1 && byte[0] != 4 {
-            text.push(byte[0]);
-        }
-        text
-    });
-    let ran = started.output().expect("the command runs");
-    // A final line ends the reading.
-    use std::io::Write as _;
-    (&theirs).write_all(b"\x04").expect("an end");
-    let text = reader.join().expect("all that was written");
-    let text = String::from_utf8(text).expect("UTF-8").replace("\r\n", "\n");
-    (text, String::from_utf8(ran.stderr).expect("UTF-8"), ran.status.code())
+    let ran = on_terminal(&case.folder, &[&files, arguments].concat(), 60, false);
+    (ran.text, ran.stderr, ran.status)
 }
 
 #[test]

@@ -3,4 +3,5 @@
 pub(crate) mod arrow;
 pub(crate) mod cases;
 pub(crate) mod mapped;
+pub(crate) mod pty;
 pub(crate) mod run;

@@ -1,0 +1,4 @@
+//! Output on a terminal.
+
+mod pictures;
+mod widths;
