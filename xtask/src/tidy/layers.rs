@@ -65,6 +65,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("cache", &["address", "budget", "host", "image-store", "options", "profile", "symbolizer"]),
     ("web", &[]),
     ("formats", &["address", "options", "profile", "web"]),
+    ("tui", &["address", "formats", "options", "profile"]),
     (
         "pipeline",
         &[
@@ -101,6 +102,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "formats",
             "pipeline",
             "service",
+            "tui",
         ],
     ),
     ("synth", &[]),

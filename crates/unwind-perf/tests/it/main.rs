@@ -14,3 +14,5 @@ mod recordings;
 #[cfg(feature = "service")]
 mod service;
 mod support;
+#[cfg(feature = "tui")]
+mod terminal;

@@ -27,6 +27,9 @@ impl EventChoice {
     }
 }
 
+/// Maximum number of calls of [`Filter::narrowed`] with an effect.
+pub const MOST_NARROWING: usize = 30;
+
 /// A [`QueryFilter`] with compiled patterns.
 #[derive(Debug, Default)]
 pub struct Filter {
@@ -35,6 +38,8 @@ pub struct Filter {
     pub(super) processes: Vec<i32>,
     pub(super) comm: Patterns,
     pub(super) focus: Patterns,
+    /// Further patterns of functions: each has to match a function of the stack.
+    pub(super) narrowing: Vec<Patterns>,
     pub(super) ignore: Patterns,
     pub(super) hide: Patterns,
     pub(super) module: Patterns,
@@ -56,12 +61,23 @@ impl Filter {
             processes: filter.processes.clone(),
             comm: compiled(&filter.comm)?,
             focus: compiled(&filter.focus)?,
+            narrowing: Vec::new(),
             ignore: compiled(&filter.ignore)?,
             hide: compiled(&filter.hide)?,
             module: compiled(&filter.module)?,
             charge: compiled(&filter.charge)?,
             collapse_recursion: filter.collapse_recursion,
         })
+    }
+
+    /// Restricts the filter to stacks that also have a function that matches `patterns`. A filter takes at most
+    /// [`MOST_NARROWING`] of them; further ones have no effect.
+    #[must_use]
+    pub fn narrowed(mut self, patterns: Patterns) -> Self {
+        if self.narrowing.len() < MOST_NARROWING {
+            self.narrowing.push(patterns);
+        }
+        self
     }
 }
 

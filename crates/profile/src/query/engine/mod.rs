@@ -16,7 +16,7 @@ mod tree;
 mod view;
 
 pub use call_paths::CallLabel;
-pub use filter::{EventChoice, Filter, Patterns, SelectionError};
+pub use filter::{EventChoice, Filter, MOST_NARROWING, Patterns, SelectionError};
 pub use index::Index;
 pub use selection::Selection;
 pub use table::{RowKey, TableRow, TableShape, table};

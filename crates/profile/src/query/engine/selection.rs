@@ -9,6 +9,7 @@ use options::Weight;
 use super::filter::{EventChoice, Filter, SelectionError};
 use super::index::{Ending, Index, SampleSet};
 use super::view::{PathView, matches};
+use crate::id::StackId;
 use crate::profile::Profile;
 use crate::query::cost::Cost;
 use crate::query::functions::{Function, FunctionId, FunctionLine};
@@ -103,6 +104,24 @@ impl<'i> Selection<'i> {
     #[must_use]
     pub fn marks(&self) -> &FunctionMarks {
         self.index.marks(self.profile)
+    }
+
+    /// Returns the distinct stacks of the matching samples with their costs, in order of appearance.
+    #[must_use]
+    pub fn stacks(&self) -> Vec<(StackId, Cost)> {
+        let mut positions: HashMap<StackId, usize> = HashMap::new();
+        let mut stacks: Vec<(StackId, Cost)> = Vec::new();
+        for (sample, cost) in self.samples() {
+            let Some(stack) = sample.stack else { continue };
+            let position = *positions.entry(stack).or_insert_with(|| {
+                stacks.push((stack, Cost::default()));
+                stacks.len() - 1
+            });
+            if let Some((_, sum)) = stacks.get_mut(position) {
+                sum.add(cost);
+            }
+        }
+        stacks
     }
 
     /// Iterates over the matching samples with their costs, in order.
@@ -205,29 +224,34 @@ impl MatchingSets {
 /// Stacks selected by the patterns `focus` and `ignore`; all stacks if there are none.
 struct SelectedStacks {
     /// By run of the paths: bits of the patterns that match a function on the path to its end.
-    matched: Vec<u8>,
-    required: u8,
+    matched: Vec<u32>,
+    required: u32,
 }
 
-const FOCUSED: u8 = 1;
-const IGNORED: u8 = 2;
+const FOCUSED: u32 = 1;
+const IGNORED: u32 = 2;
+/// Bit of the first narrowing pattern; those of the others follow.
+const NARROWING: u32 = 4;
 
 impl SelectedStacks {
     fn new(profile: &Profile, index: &Index, filter: &Filter) -> Self {
         let (focus, ignore) = (&filter.focus, &filter.ignore);
+        let narrowing = || filter.narrowing.iter().zip((0..).map(|at| NARROWING << at));
         let required = if focus.is_empty() { 0 } else { FOCUSED };
+        let required = narrowing().fold(required, |bits, (_, bit)| bits | bit);
         let mut matched = Vec::new();
-        if focus.is_empty() && ignore.is_empty() {
+        if required == 0 && ignore.is_empty() {
             return Self { matched, required };
         }
         let of_function = index.functions.iter().map(|function| {
             let bit =
                 |patterns, bit| if matches(profile, function.name, patterns) { bit } else { 0 };
-            bit(focus, FOCUSED) | bit(ignore, IGNORED)
+            let bits = bit(focus, FOCUSED) | bit(ignore, IGNORED);
+            narrowing().fold(bits, |bits, (patterns, it)| bits | bit(patterns, it))
         });
-        let of_function: Table<FunctionId, u8> = of_function.collect();
+        let of_function: Table<FunctionId, u32> = of_function.collect();
         let of_line = |line: &FunctionLine| of_function.get(line.function).copied().unwrap_or(0);
-        let of_line: Vec<u8> = index.lines.iter().map(of_line).collect();
+        let of_line: Vec<u32> = index.lines.iter().map(of_line).collect();
         for run in index.paths.runs() {
             let above = matched.get(index.paths.parent(run) as usize).copied().unwrap_or(0);
             let own = index.paths.codes(run).iter();

@@ -46,7 +46,12 @@ fn pattern(text: &str) -> Result<String, String> {
 impl FunctionArgs {
     /// The filter.
     pub(crate) fn filter(&self) -> anyhow::Result<Filter> {
-        let filter = QueryFilter {
+        Filter::new(&self.query_filter(), PATTERN_BYTES).map_err(anyhow::Error::msg)
+    }
+
+    /// The filter before its patterns are compiled.
+    pub(crate) fn query_filter(&self) -> QueryFilter {
+        QueryFilter {
             focus: self.focus.clone(),
             ignore: self.ignore.clone(),
             hide: self.hide.clone(),
@@ -54,7 +59,6 @@ impl FunctionArgs {
             charge: self.charge_to_caller.clone(),
             collapse_recursion: self.collapse_recursion,
             ..QueryFilter::default()
-        };
-        Filter::new(&filter, PATTERN_BYTES).map_err(anyhow::Error::msg)
+        }
     }
 }
