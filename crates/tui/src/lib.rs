@@ -11,6 +11,7 @@
 //! nor arguments.
 
 mod app;
+mod backend;
 mod data;
 mod feed;
 mod run;

@@ -7,16 +7,16 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use ratatui::Terminal;
-use ratatui::backend::TermionBackend;
 use ratatui::termion::event::{Event as TerminalEvent, Key};
 use ratatui::termion::input::TermRead as _;
 use signal_hook::consts::SIGWINCH;
 use signal_hook::iterator::{Handle, Signals};
 
 use crate::app::{App, ViewOptions};
+use crate::backend::QuietBackend;
 use crate::data::Snapshot;
 use crate::feed::{Code, FeedState, Input, Update};
-use crate::terminal::{RawTerminal, TerminalOutput};
+use crate::terminal::RawTerminal;
 use crate::views::draw;
 
 /// Something that changes the view.
@@ -61,9 +61,14 @@ fn run_until_closed(options: ViewOptions, input: Input) -> io::Result<()> {
 }
 
 fn show(app: &mut App, events: &Receiver<Event>) -> io::Result<()> {
-    let mut screen = Terminal::new(TermionBackend::new(TerminalOutput))?;
+    let mut screen = Terminal::new(QuietBackend::new())?;
     screen.clear()?;
     loop {
+        if app.is_slow() {
+            app.is_waiting = true;
+            screen.draw(|frame| draw(app, frame))?;
+            app.is_waiting = false;
+        }
         screen.draw(|frame| draw(app, frame))?;
         let Ok(first) = events.recv() else { return Ok(()) };
         // All that waits is handled before the next picture.

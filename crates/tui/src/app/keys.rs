@@ -14,6 +14,11 @@ impl App {
     pub(crate) fn key(&mut self, key: Key) {
         // Some terminals send it for Backspace.
         let key = if key == Key::Ctrl('h') { Key::Backspace } else { key };
+        if let Key::Alt(char) = key {
+            // ESC and a key that came at once.
+            self.key(Key::Esc);
+            return self.key(Key::Char(char));
+        }
         let asked = std::mem::take(&mut self.asked_to_leave);
         self.message = None;
         if key == Key::Ctrl('c') {
@@ -96,7 +101,10 @@ impl App {
     fn go(&mut self, to: Move) {
         let page = self.page;
         match self.screen {
-            Screen::Functions => self.functions.go(to, self.rows.len(), page),
+            Screen::Functions => {
+                self.functions.go(to, self.rows.len(), page);
+                self.wanted = self.selected_key();
+            }
             Screen::TopDown => self.trees[0].go(to, page),
             Screen::BottomUp => self.trees[1].go(to, page),
             Screen::Callers => self.callers.go(to, page),
@@ -132,7 +140,7 @@ impl App {
             Key::Char('t') => self.menu = self.task_menu(GroupBy::Thread),
             Key::Char('p') => self.menu = self.task_menu(GroupBy::Process),
             Key::Char('s') => self.open_events(),
-            Key::Char('/') => self.prompt = Some(self.filters.text().unwrap_or("").to_owned()),
+            Key::Char('/') => self.prompt = Some(String::new()),
             Key::Backspace => self.undo(),
             Key::Char('o') => self.sort_by_other(),
             Key::Char('V') => self.full_names = !self.full_names,

@@ -35,6 +35,9 @@ pub struct ViewOptions {
     pub full_names: bool,
 }
 
+/// Number of stacks from which on a screen says that it is being made.
+const MANY_STACKS: usize = 200_000;
+
 /// A screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Screen {
@@ -65,6 +68,8 @@ pub(crate) struct App {
     /// The functions that have the text of the filter, as positions in the results.
     pub(crate) rows: Vec<u32>,
     pub(crate) functions: List,
+    /// Key of the function that the user selected, to which the cursor returns when filters are undone.
+    wanted: Option<u64>,
     /// Top-down and bottom-up.
     pub(crate) trees: [TreePane; 2],
     pub(crate) callers: CallersPane,
@@ -87,6 +92,8 @@ pub(crate) struct App {
     /// Number of rows of a list on the screen.
     pub(crate) page: usize,
     pub(crate) is_over: bool,
+    /// Whether the screen is drawn before it is made.
+    pub(crate) is_waiting: bool,
     /// Whether the last key was ESC without anything to leave.
     asked_to_leave: bool,
     pub(crate) hasher: DefaultHashBuilder,
@@ -103,7 +110,7 @@ impl App {
 
     /// Replaces the profile. The selection and open nodes stay where their functions still exist.
     pub(crate) fn set_data(&mut self, data: Snapshot) {
-        let selected = self.selected_key();
+        let selected = self.wanted.or_else(|| self.selected_key());
         self.data = Some(data);
         self.source.restore(self.data.as_ref());
         self.callers.restore(self.data.as_ref());
@@ -145,7 +152,7 @@ impl App {
         let Some(data) = &self.data else { return };
         match query.results(data, self.sort) {
             Ok(results) => {
-                let selected = self.selected_key();
+                let selected = self.wanted.or_else(|| self.selected_key());
                 self.set_results(results, selected);
             }
             Err(error) => {
@@ -192,6 +199,19 @@ impl App {
     pub(crate) fn switch(&mut self, screen: Screen) {
         self.screen = screen;
         self.back.clear();
+    }
+
+    /// Returns true if making what the current screen shows takes a while.
+    pub(crate) fn is_slow(&self) -> bool {
+        let is_made = match self.screen {
+            Screen::TopDown => self.trees[0].tree.is_some(),
+            Screen::BottomUp => self.trees[1].tree.is_some(),
+            Screen::Callers => self.callers.is_current,
+            Screen::Source => self.source.is_current,
+            Screen::Functions | Screen::Help | Screen::Info => true,
+        };
+        let is_large = |data: &Snapshot| data.profile.stacks.len() > MANY_STACKS;
+        !is_made && self.data.as_ref().is_some_and(is_large)
     }
 
     /// Makes what the current screen shows, before it is drawn.

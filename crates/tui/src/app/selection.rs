@@ -62,6 +62,9 @@ impl App {
     /// Adds a filter on the selected function.
     pub(super) fn filter_selected(&mut self, step: impl FnOnce(String) -> Step) {
         if let Some(name) = self.selected_name() {
+            if self.screen == Screen::Functions {
+                self.wanted = self.selected_key();
+            }
             self.change_filters(|filters| filters.add(step(name)));
         }
     }

@@ -20,6 +20,8 @@ pub(crate) struct Tree {
     pub(crate) omitted: usize,
     /// By node: its key, made of the functions from the root to it.
     keys: Vec<u64>,
+    /// By node: the number of ancestors with several children.
+    levels: Vec<u32>,
     roots: Vec<u32>,
     /// By node: its children, sorted by decreasing cost.
     children: Vec<Vec<u32>>,
@@ -51,7 +53,13 @@ impl Tree {
         for siblings in children.iter_mut().chain([&mut roots]) {
             siblings.sort_by_key(cost);
         }
-        Self { rows, omitted, keys, roots, children, passes: None, shown: Vec::new() }
+        let mut levels: Vec<u32> = Vec::with_capacity(rows.len());
+        for row in &rows {
+            let above = row.parent.and_then(|parent| levels.get(parent)).copied().unwrap_or(0);
+            let siblings = row.parent.and_then(|parent| children.get(parent)).map_or(0, Vec::len);
+            levels.push(above + u32::from(siblings > 1));
+        }
+        Self { rows, omitted, keys, levels, roots, children, passes: None, shown: Vec::new() }
     }
 
     /// Returns a node.
@@ -67,6 +75,17 @@ impl Tree {
     /// Returns the key of a node.
     pub(crate) fn key(&self, node: u32) -> u64 {
         self.keys.get(node as usize).copied().unwrap_or(0)
+    }
+
+    /// Returns the number of ancestors of a node with several children.
+    pub(crate) fn level(&self, node: u32) -> usize {
+        self.levels.get(node as usize).map_or(0, |&level| level as usize)
+    }
+
+    /// Returns true if a node is the only child of its parent.
+    pub(crate) fn is_only_child(&self, node: u32) -> bool {
+        let parent = self.row(node).and_then(|row| row.parent);
+        parent.is_some_and(|parent| self.children(parent as u32).len() == 1)
     }
 
     /// Returns the children of a node, most costly first.

@@ -30,7 +30,7 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
         .find(|(_, row)| results.function(*row) == Some(function))
         .map_or(0, |(row, _)| row.inclusive.weight);
     let total = results.total.weight;
-    let room = canvas.width().saturating_sub(8 + 12 + BAR + 5);
+    let room = canvas.width().saturating_sub(8 + 12 + BAR + 3);
     canvas.rows(from, pane.list, pane.rows(), |at| {
         let (mark, weight, of, is_root) = match pane.row(at) {
             None => ("■ ", of_itself, Some(function), false),

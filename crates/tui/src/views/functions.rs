@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::data::{Results, Snapshot, cost_text, cost_title, cut, share_of, width};
 
 /// Columns of the costs, with the space after them.
-const COSTS: usize = 8 + 8 + 12 + BAR + 1;
+const COSTS: usize = 8 + 8 + 13 + BAR + 1;
 
 /// Draws the table.
 pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
@@ -21,7 +21,7 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
         let mark = |kind| if app.sort == kind { '▼' } else { ' ' };
         let (own, inclusive) = (mark(CostKind::Own), mark(CostKind::Inclusive));
         let unit = cost_title(results.unit);
-        let head = format!("{own}   own {inclusive} incl. {unit:>11} {:BAR$} function", "");
+        let head = format!("{own}   own {inclusive} incl. {unit:>12} {:BAR$} function", "");
         let head = format!("{head:<0$}", canvas.width());
         canvas.line(0, &Line::styled(head, look.heading()));
         from = 1;

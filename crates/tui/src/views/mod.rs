@@ -78,7 +78,9 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>) {
     let area = frame.area();
     let headers = usize::from(!app.no_headers && has_header(app.screen));
     app.page = usize::from(area.height).saturating_sub(3 + headers).max(1);
-    app.prepare();
+    if !app.is_waiting {
+        app.prepare();
+    }
     if app.screen == Screen::Info && app.info.is_empty() {
         app.info = app.data.as_ref().map(info_lines).unwrap_or_default();
     }
@@ -92,8 +94,8 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>) {
     let mut canvas = Canvas { buffer, area: body, look };
     match app.screen {
         Screen::Functions => functions::draw(app, &mut canvas),
-        Screen::TopDown => tree::draw(app, &app.trees[0], &mut canvas),
-        Screen::BottomUp => tree::draw(app, &app.trees[1], &mut canvas),
+        Screen::TopDown => tree::draw(app, &app.trees[0], false, &mut canvas),
+        Screen::BottomUp => tree::draw(app, &app.trees[1], true, &mut canvas),
         Screen::Callers => callers::draw(app, &mut canvas),
         Screen::Source => source::draw(app, &mut canvas),
         Screen::Help => text(HELP.iter().copied(), app.pages, &mut canvas),
@@ -198,6 +200,7 @@ fn status(app: &App, look: Look, area: Rect, frame: &mut Frame<'_>) {
     let buffer = frame.buffer_mut();
     buffer.set_style(row, look.status());
     let (left, right) = match &app.message {
+        _ if app.is_waiting => ("computing …".to_owned(), String::new()),
         Some(message) => (message.clone(), String::new()),
         None => (state(app), "h help".to_owned()),
     };

@@ -8,6 +8,9 @@ use crate::app::{App, SourceRow};
 use crate::data::{Results, cut, share_of};
 use crate::views::look::Look;
 
+/// Columns of the costs and the line, with the space after them.
+const COSTS: usize = 8 + 8 + 9 + 2;
+
 /// Draws source or instructions.
 pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let (Some(data), Some(results)) = (&app.data, &app.results) else { return };
@@ -33,8 +36,11 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     }
     let [source, code] = pane.lists;
     if !pane.shows_code {
+        let room = canvas.width().saturating_sub(COSTS);
         canvas.rows(from, source, pane.source.len(), |at| match pane.source.get(at) {
-            Some(SourceRow::File(name)) => Line::styled(format!("{:27}{name}", ""), look.heading()),
+            Some(SourceRow::File(name)) => {
+                Line::styled(format!("{:COSTS$}{}", "", cut(name, room)), look.heading())
+            }
             Some(SourceRow::Line { number, text, own, inclusive }) => {
                 let number = if *number == 0 { String::new() } else { number.to_string() };
                 line(look, results, (*own, *inclusive), &number, text)

@@ -35,14 +35,19 @@ pub(crate) const HELP: &[&str] = &[
     "  TAB, Shift-TAB   next and previous hottest row",
 ];
 
+/// Columns of the facts.
+const WIDTH: usize = 78;
+
 /// Returns facts of the recording and the summary of the run.
 pub(crate) fn info_lines(data: &Snapshot) -> Vec<String> {
     let recording = &data.profile.recording;
     let text = |id| safe(data.text(id));
     let mut lines = Vec::new();
     let mut fact = |name: &str, value: String| {
-        if !value.is_empty() {
-            lines.push(format!("{name:<9} {value}"));
+        let value: Vec<char> = value.chars().collect();
+        for (row, part) in value.chunks(WIDTH - 10).enumerate() {
+            let part: String = part.iter().collect();
+            lines.push(format!("{:<9} {part}", if row == 0 { name } else { "" }));
         }
     };
     fact("host", text(recording.hostname));
@@ -55,8 +60,11 @@ pub(crate) fn info_lines(data: &Snapshot) -> Vec<String> {
         lines.push(String::new());
     }
     let mut summary = Vec::new();
-    let look =
-        ShortSummary { styles: SummaryStyles::plain(), width: Some(76), packages: &|_| Vec::new() };
+    let look = ShortSummary {
+        styles: SummaryStyles::plain(),
+        width: Some(WIDTH),
+        packages: &|_| Vec::new(),
+    };
     if data.profile.summary.samples > 0
         && write_short_summary(&data.profile, &look, &mut summary).is_ok()
     {

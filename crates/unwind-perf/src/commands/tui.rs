@@ -8,7 +8,8 @@ use address::{ModuleId, Svma};
 use anyhow::{Context as _, bail};
 use host::Host;
 use pipeline::{
-    Analysis, Error, FileSearch, Grown, Observer, Options, Schedule, Sink, StreamOptions, Ticks,
+    Analysis, Error, FileSearch, Grown, Observer, Options, Schedule, Sink, SourceFiles,
+    StreamOptions, Ticks,
 };
 use tui::{Code, Feed, Instruction, Update, ViewOptions};
 
@@ -97,6 +98,8 @@ fn growing(
 ) -> anyhow::Result<Status> {
     let (feed, shown) = Feed::new();
     let observer: Arc<dyn Observer> = Arc::new(Reading { feed: feed.clone() });
+    feed.send(Update::Progress("waiting for samples".to_owned()));
+    feed.send(Update::Code(Box::new(GrowingCode { files: options.files.clone(), host: host() })));
     let read = || -> anyhow::Result<(Arc<Analysis>, Completeness)> {
         let ticks = Ticks { max_age: None, table_bytes: TABLE_BYTES, ..Ticks::default() };
         let stream = StreamOptions::by(Schedule::Ticks(ticks));
@@ -178,7 +181,7 @@ impl Sink for GrowingView {
     fn grown(&mut self, grown: &Grown<'_>) -> io::Result<()> {
         let account = grown.account;
         let megabytes = account.bytes >> 20;
-        let mut text = format!("reading, {} samples, {megabytes} MB", account.samples);
+        let mut text = format!("reading, {megabytes} MB");
         if account.lost_samples > 0 {
             text += &format!(", {} lost", account.lost_samples);
         }
@@ -191,6 +194,22 @@ impl Sink for GrowingView {
 
     fn is_enough(&self) -> bool {
         self.feed.is_closed()
+    }
+}
+
+/// Source of a recording that is being read.
+struct GrowingCode {
+    files: FileSearch,
+    host: Arc<dyn Host>,
+}
+
+impl Code for GrowingCode {
+    fn source(&self, file: &[u8]) -> Option<Vec<u8>> {
+        SourceFiles::new(&self.files, &*self.host).text(file)
+    }
+
+    fn instructions(&self, _: ModuleId, _: u64) -> Result<Vec<Instruction>, String> {
+        Err("they are shown when the recording ended".to_owned())
     }
 }
 

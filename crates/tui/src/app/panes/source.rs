@@ -83,7 +83,7 @@ impl SourcePane {
         self.code.clear();
         let stacks = query.stacks(data)?;
         let read = || {
-            let code = code.ok_or("they are shown when the recording ended")?;
+            let code = code.ok_or("the recording is being read")?;
             let place = hottest_code(data, &stacks, function);
             let place = place.ok_or("the start of this function is unknown")?;
             let instructions = code.instructions(place.0, place.1)?;

@@ -192,12 +192,14 @@ fn a_stream_is_followed_and_left() {
     let (first, all) = (stream(2), stream(5));
     assert!(all.starts_with(&first));
     feed(&mut input, &first);
-    let state = " 2 samples of cycles:u; 0.0 % of stacks complete; reading, 2 samples, 0 MB";
+    let state = " 2 samples of cycles:u; 0.0 % of stacks complete; reading, 0 MB";
     view.wait(state);
     view.press("a");
     view.wait("s instructions");
     feed(&mut input, &all[first.len()..]);
+    view.press("1");
     view.wait(&state.replace('2', "5"));
+    view.press("a");
     view.press("s");
     view.wait("No instructions: they are shown when the recording ended.");
     // The stream is still open.
