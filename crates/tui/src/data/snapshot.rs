@@ -1,6 +1,6 @@
 //! A profile prepared for queries.
 
-use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
+use std::hash::BuildHasher as _;
 
 use address::ById as _;
 use hashbrown::DefaultHashBuilder;
@@ -50,9 +50,7 @@ impl Snapshot {
 
     /// Returns the key of a node below another one.
     pub(crate) fn key_below(&self, parent: u64, key: u64) -> u64 {
-        let mut hasher = self.hasher.build_hasher();
-        (parent, key).hash(&mut hasher);
-        hasher.finish()
+        self.hasher.hash_one((parent, key))
     }
 
     /// Returns the function with a key.

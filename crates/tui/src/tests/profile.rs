@@ -13,7 +13,7 @@ pub(super) type Stacks<'s> = &'s [(i32, usize, &'s [&'s str])];
 /// line 3 of `src/main.rs`, 2 bytes after its start.
 pub(super) fn profile(stacks: Stacks<'_>) -> Profile {
     let mut profile = Profile::default();
-    let mut module = |profile: &mut Profile, path: &str, kind| {
+    let module = |profile: &mut Profile, path: &str, kind| {
         let path = profile.strings.intern(path.as_bytes());
         profile.modules.push(ModuleRow { path, opened: None, build_id: None, kind })
     };

@@ -182,7 +182,7 @@ fn source_rows(
             }
         }));
         let text = text.map(|text| String::from_utf8_lossy(&text).into_owned());
-        let mut texts = text.iter().flat_map(|text| text.lines()).zip(1..).peekable();
+        let texts = text.iter().flat_map(|text| text.lines()).zip(1..);
         let has_text = text.is_some();
         let mut push = |number, text: &str, cost: Option<&SourceLine>| {
             let (own, inclusive) =
@@ -194,7 +194,7 @@ fn source_rows(
         if let Some(unknown) = of_file.next_if(|line| line.line == 0) {
             push(0, "[no line]", Some(unknown));
         }
-        while let Some((text, number)) = texts.next() {
+        for (text, number) in texts {
             let cost = of_file.next_if(|line| line.line == number);
             push(number, text, cost);
         }
