@@ -14,6 +14,7 @@ mod app;
 mod backend;
 mod data;
 mod feed;
+mod help;
 mod run;
 mod terminal;
 #[cfg(test)]

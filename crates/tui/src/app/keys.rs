@@ -5,7 +5,7 @@ use ratatui::termion::event::Key;
 
 use super::list::Move;
 use super::{App, Screen, Step};
-use crate::views::HELP;
+use crate::help::HELP;
 
 const MAIN: [Screen; 3] = [Screen::Functions, Screen::TopDown, Screen::BottomUp];
 

@@ -1,6 +1,6 @@
 //! The cursor of a list and the part of it that is on the screen.
 
-/// A position in a list of rows, of which a page is shown.
+/// A position in a list of rows; a page of them is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct List {
     /// The selected row.
@@ -21,7 +21,7 @@ pub(crate) enum Move {
 }
 
 impl List {
-    /// Moves the cursor in a list of `rows` rows, of which `page` are shown.
+    /// Moves the cursor in a list of `rows` rows; `page` of them are shown.
     pub(crate) fn go(&mut self, to: Move, rows: usize, page: usize) {
         let step = page.saturating_sub(1).max(1);
         self.at = match to {

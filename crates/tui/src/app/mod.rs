@@ -201,7 +201,7 @@ impl App {
         self.back.clear();
     }
 
-    /// Returns true if making what the current screen shows takes a while.
+    /// Returns true if the contents of the current screen take a while to make.
     pub(crate) fn is_slow(&self) -> bool {
         let is_made = match self.screen {
             Screen::TopDown => self.trees[0].tree.is_some(),
@@ -214,7 +214,7 @@ impl App {
         !is_made && self.data.as_ref().is_some_and(is_large)
     }
 
-    /// Makes what the current screen shows, before it is drawn.
+    /// Makes the contents of the current screen, before it is drawn.
     pub(crate) fn prepare(&mut self) {
         let Some(data) = &self.data else { return };
         let query = self.filters.query();

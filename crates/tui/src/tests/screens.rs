@@ -18,7 +18,7 @@ fn functions_are_listed_by_cost() {
     let view = View::of(profile(SUM));
     let expected = [
         " 1 Functions  2 Tree  3 Bottom-up  4 Callers  5 Source                perf.data",
-        " no filter; m shows what can be done with a function",
+        " no filter; m opens the menu of a function",
         "▼   own   incl.      samples        function",
         " 90.0 %  90.0 %            9 ██████ leaf                                     sum",
         " 10.0 %  10.0 %            1 ▊      kernel_read                   [kernel…lsyms]",

@@ -15,11 +15,12 @@ use ratatui::text::{Line, Span};
 
 use crate::app::{App, List, Screen};
 use crate::data::{cost_text, cut, safe, short};
+use crate::help::HELP;
 use formats::{counted, share};
 use look::Look;
 use profile::query::WeightUnit;
 
-pub(crate) use texts::{HELP, info_lines};
+use texts::info_lines;
 
 /// Titles of the screens, with their keys.
 const TABS: [(&str, Screen); 5] = [
@@ -164,7 +165,7 @@ fn chips(app: &App, look: Look, area: Rect, buffer: &mut Buffer) {
     };
     let chips = app.filters.chips(label);
     let line = if chips.is_empty() {
-        Line::styled(" no filter; m shows what can be done with a function", look.faint())
+        Line::styled(" no filter; m opens the menu of a function", look.faint())
     } else {
         // The last filters are those that can be undone, so the first ones are cut.
         let text = chips.join(" | ");
@@ -211,7 +212,7 @@ fn status(app: &App, look: Look, area: Rect, frame: &mut Frame<'_>) {
     buffer.set_line(row.x, row.y, &line, row.width);
 }
 
-/// Returns what is counted, how complete the stacks are, and the progress of the run.
+/// Returns the counted samples and event, how complete the stacks are, and the progress of the run.
 fn state(app: &App) -> String {
     let Some(results) = &app.results else { return app.progress.clone() };
     let mut text = counted(results.total.samples, "sample");

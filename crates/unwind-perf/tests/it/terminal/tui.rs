@@ -117,7 +117,7 @@ fn keys_browse_and_quit() {
     let lines = view.wait("1 Functions");
     let expected = [
         " 1 Functions  2 Tree  3 Bottom-up  4 Callers  5 Source                perf.data",
-        " no filter; m shows what can be done with a function",
+        " no filter; m opens the menu of a function",
         "▼   own   incl.      samples        function",
         " 43.9 %  43.9 %           18 ██████ <u64 as core::c…artialOrd>::lt  recursion-rs",
     ];
