@@ -78,6 +78,7 @@ pub use formats::{Arrow, ArrowRows};
 pub use growing::GrowingSamples;
 pub use options::{FormatOptions, ScriptFields, StackRoot, StackWeight};
 pub use printer::Printer;
+pub use render::numbers::{counted, grouped, share};
 pub use render::text::{is_misleading, push_line_safe};
 pub use render::truncation::short_text;
 pub use summary::{

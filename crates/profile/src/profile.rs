@@ -19,7 +19,7 @@ use crate::tables::{
 };
 
 /// A recording, unwound and symbolized.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Profile {
     /// Facts of the recording and its host.
     pub recording: RecordingInfo,

@@ -65,6 +65,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("cache", &["address", "budget", "host", "image-store", "options", "profile", "symbolizer"]),
     ("web", &[]),
     ("formats", &["address", "demangle", "options", "profile", "web"]),
+    ("tui", &["address", "formats", "options", "profile"]),
     (
         "pipeline",
         &[
@@ -102,6 +103,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "formats",
             "pipeline",
             "service",
+            "tui",
         ],
     ),
     ("synth", &[]),

@@ -1,7 +1,8 @@
 //! Numbers formatted for people.
 
 /// Formats `12.3 %`. A share is shown as 0 or 100 only if it is exactly that.
-pub(crate) fn share(part: u64, whole: u64) -> String {
+#[must_use]
+pub fn share(part: u64, whole: u64) -> String {
     let permille = (u128::from(part) * 1000 + u128::from(whole) / 2) / u128::from(whole.max(1));
     match permille {
         0 if part > 0 => "<0.1 %".to_owned(),
@@ -11,12 +12,14 @@ pub(crate) fn share(part: u64, whole: u64) -> String {
 }
 
 /// Formats `1 sample` or `12,345 samples`.
-pub(crate) fn counted(number: u64, noun: &str) -> String {
+#[must_use]
+pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
 /// Formats a number with a comma before each group of three digits.
-pub(crate) fn grouped(number: u64) -> String {
+#[must_use]
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {

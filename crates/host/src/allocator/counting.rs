@@ -32,6 +32,8 @@ static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 /// Called before the program ends.
 static CLEAN_UP: OnceLock<fn()> = OnceLock::new();
+/// Called before the message about the end.
+static RESTORE: OnceLock<fn()> = OnceLock::new();
 static ENDS: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
@@ -77,6 +79,19 @@ pub fn set_memory_words(words: MemoryWords) {
 /// It must not block. The first one remains.
 pub(crate) fn clean_up_at_end(clean_up: fn()) {
     let _ = CLEAN_UP.set(clean_up);
+}
+
+/// Sets the function that is called before a signal or a lack of memory ends the program, such as one that leaves a
+/// full-screen view. It must neither block nor allocate. The first one remains.
+pub fn restore_before_end(restore: fn()) {
+    let _ = RESTORE.set(restore);
+}
+
+/// Calls the function of [`restore_before_end`].
+pub(crate) fn restore() {
+    if let Some(restore) = RESTORE.get() {
+        restore();
+    }
 }
 
 /// Returns the number of allocated bytes; 0 without a [`CountingAllocator`].
@@ -177,6 +192,7 @@ fn end(cause: Cause) -> ! {
         }
     }
     let _ = IS_EXEMPT.try_with(|exempt| exempt.set(true));
+    restore();
     let mut line = [0_u8; 320];
     let mut rest = &mut line[..];
     let part = current_part();

@@ -6,9 +6,10 @@ mod freed;
 mod memory_part;
 
 pub use counting::{
-    CountedBytes, CountingAllocator, MemoryWords, allocated_bytes, limit_memory, set_memory_words,
+    CountedBytes, CountingAllocator, MemoryWords, allocated_bytes, limit_memory,
+    restore_before_end, set_memory_words,
 };
-pub(crate) use counting::{clean_up_at_end, hold_temporary};
+pub(crate) use counting::{clean_up_at_end, hold_temporary, restore};
 pub use default_limit::default_memory_limit;
 pub use freed::FreedMemory;
 pub use memory_part::{MemoryPart, memory_is_for};

@@ -11,7 +11,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-use crate::allocator::clean_up_at_end;
+use crate::allocator::{clean_up_at_end, restore};
 use crate::writing::leftovers::HOST_HASH;
 
 /// Present temporary files.
@@ -97,6 +97,7 @@ pub fn clean_up_on_signals() -> io::Result<()> {
     let mut signals = Signals::new(wanted)?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for signal in signals.forever() {
+            restore();
             let known = temporaries();
             known.iter().for_each(|path| remove(path));
             // Held until the process has ended, so that nothing new is created.

@@ -12,7 +12,7 @@ use crate::id::{RowId as _, StringId};
 const FEW: usize = 256;
 
 /// Distinct byte strings, in order of first appearance. Names of functions and files are not always UTF-8.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Strings {
     bytes: Vec<u8>,
     /// By string: its end in `bytes`. It starts at the end of the previous one.

@@ -16,6 +16,8 @@ pub(crate) use self::options::{
 };
 #[cfg(feature = "flamegraph")]
 pub(crate) use commands::FlamegraphArgs;
+#[cfg(feature = "tui")]
+pub(crate) use commands::TuiArgs;
 pub(crate) use commands::{
     AnnotateArgs, BuildIdArgs, BundleArgs, CacheArgs, CacheWhat, DiffArgs, DumpArgs, InfoArgs,
     InjectArgs, InputArg, MainArgs, MapsArgs, RecordArgs, ReportArgs, RunArgs, TopArgs, TreeArgs,
@@ -63,6 +65,12 @@ pub(crate) enum Command {
     Top(TopArgs),
     /// Show the call tree, from outermost or innermost functions
     Tree(TreeArgs),
+    /// Browse functions, call trees and source on the terminal
+    ///
+    /// The keys are those of perf report; h lists them. Of a stream (perf record -o - … | unwind-perf tui -), the view
+    /// follows the recording.
+    #[cfg(feature = "tui")]
+    Tui(TuiArgs),
     /// Compare recordings: functions whose cost changed significantly
     #[command(override_usage = DIFF_USAGE)]
     Diff(DiffArgs),

@@ -21,6 +21,8 @@ mod record;
 mod serve;
 mod sources;
 mod tables;
+#[cfg(feature = "tui")]
+mod tui;
 
 use crate::args::{Cli, Command};
 use crate::terminal::Status;
@@ -42,6 +44,8 @@ pub(crate) fn run(cli: &Cli) -> anyhow::Result<Status> {
         Some(Command::Record(args)) => record::run(args),
         Some(Command::Top(args)) => tables::top(args),
         Some(Command::Tree(args)) => tables::tree(args),
+        #[cfg(feature = "tui")]
+        Some(Command::Tui(args)) => tui::run(args),
         Some(Command::Annotate(args)) => annotate::run(args),
         Some(Command::Report(args)) => profile::report(args),
         Some(Command::Diff(args)) => diff::run(args),

@@ -42,6 +42,12 @@ pub(crate) fn error(name: &str) -> String {
     format!("{style}{name}:{style:#}")
 }
 
+/// Returns true if output on a terminal has colours.
+#[cfg(feature = "tui")]
+pub(crate) fn has_colors() -> bool {
+    CHOSEN_FOR_TABLES.get().copied().unwrap_or(false)
+}
+
 /// Returns the look of a table on standard output or in a file. A terminal sets its width.
 pub(crate) fn console_look(to_stdout: bool) -> ConsoleLook {
     let stdout = std::io::stdout();

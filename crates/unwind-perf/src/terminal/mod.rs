@@ -13,6 +13,8 @@ mod summary;
 mod target;
 mod timings;
 
+#[cfg(feature = "tui")]
+pub(crate) use color::has_colors;
 pub(crate) use color::{choose_colors, console_look, to_width};
 pub(crate) use findings::{
     print_damage, print_error, print_findings, print_not_kept, print_note, status_of,

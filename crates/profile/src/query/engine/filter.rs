@@ -27,6 +27,9 @@ impl EventChoice {
     }
 }
 
+/// Maximum number of calls of [`Filter::narrowed`] with an effect.
+pub const MOST_NARROWING: usize = 28;
+
 /// A [`QueryFilter`] with compiled patterns.
 #[derive(Debug, Default)]
 pub struct Filter {
@@ -41,6 +44,8 @@ pub struct Filter {
 #[derive(Debug, Default)]
 pub struct FunctionFilter {
     pub(super) focus: Patterns,
+    /// Further patterns of functions: each has to match a function of the stack.
+    pub(super) narrowing: Vec<Patterns>,
     pub(super) ignore: Patterns,
     pub(super) hide: Patterns,
     pub(super) module: Patterns,
@@ -58,6 +63,7 @@ impl FunctionFilter {
         let compiled = |texts: &[String]| Patterns::new(texts, most_bytes);
         Ok(Self {
             focus: compiled(&filter.focus)?,
+            narrowing: Vec::new(),
             ignore: compiled(&filter.ignore)?,
             hide: compiled(&filter.hide)?,
             module: compiled(&filter.module)?,
@@ -71,7 +77,10 @@ impl FunctionFilter {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let patterns = [&self.focus, &self.ignore, &self.hide, &self.module, &self.charge];
-        !self.collapse_recursion && patterns.iter().all(|patterns| patterns.is_empty())
+        let is_narrow = !self.narrowing.is_empty();
+        !self.collapse_recursion
+            && !is_narrow
+            && patterns.iter().all(|patterns| patterns.is_empty())
     }
 
     /// Returns the filters in words, such as `focus main`.
@@ -110,6 +119,17 @@ impl Filter {
             comm: Patterns::new(&filter.comm, most_bytes)?,
             functions: FunctionFilter::new(filter, most_bytes)?,
         })
+    }
+
+    /// Restricts the filter to stacks that also have a function that matches `patterns`. A filter takes at most
+    /// [`MOST_NARROWING`] of them; further ones have no effect.
+    #[must_use]
+    pub fn narrowed(mut self, patterns: Patterns) -> Self {
+        let narrowing = &mut self.functions.narrowing;
+        if narrowing.len() < MOST_NARROWING {
+            narrowing.push(patterns);
+        }
+        self
     }
 }
 

@@ -19,7 +19,7 @@ mod view;
 mod waits;
 
 pub use call_paths::CallLabel;
-pub use filter::{EventChoice, Filter, FunctionFilter, Patterns, SelectionError};
+pub use filter::{EventChoice, Filter, FunctionFilter, MOST_NARROWING, Patterns, SelectionError};
 pub use index::Index;
 pub use rewrite::FilteredSamples;
 pub use selection::Selection;

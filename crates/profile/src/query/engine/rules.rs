@@ -10,29 +10,31 @@ use crate::profile::Profile;
 use crate::query::functions::{Function, FunctionId};
 use crate::tables::Table;
 
-const FOCUSED: u8 = 1;
-const IGNORED: u8 = 2;
-const CHARGED: u8 = 4;
-const HIDDEN: u8 = 8;
+const FOCUSED: u32 = 1;
+const IGNORED: u32 = 2;
+const CHARGED: u32 = 4;
+const HIDDEN: u32 = 8;
+/// Bit of the first narrowing pattern; those of the others follow.
+const NARROWING: u32 = 16;
 
 /// The patterns that match each function.
 #[derive(Debug)]
 pub(super) struct FunctionRules {
     /// By function: bits of the patterns that match it.
-    bits: Table<FunctionId, u8>,
+    bits: Table<FunctionId, u32>,
     /// Bits that a stack must have.
-    required: u8,
+    required: u32,
     /// All bits that some function has.
-    present: u8,
+    present: u32,
 }
 
 /// Bits of the functions on a path from the root.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct PathBits(u8);
+pub(super) struct PathBits(u32);
 
 impl PathBits {
     /// Adds a function, and returns true if the filter shows it there.
-    pub(super) const fn enter(&mut self, function: u8) -> bool {
+    pub(super) const fn enter(&mut self, function: u32) -> bool {
         self.0 |= function & !HIDDEN;
         function & HIDDEN == 0 && self.0 & CHARGED == 0
     }
@@ -45,7 +47,8 @@ impl FunctionRules {
         functions: &Table<FunctionId, Function>,
         filter: &FunctionFilter,
     ) -> Self {
-        let FunctionFilter { focus, ignore, hide, module, charge, .. } = filter;
+        let FunctionFilter { focus, narrowing, ignore, hide, module, charge, .. } = filter;
+        let narrowing = || narrowing.iter().zip((0..).map(|at| NARROWING << at));
         let mut modules: HashMap<Option<StringId>, bool> = HashMap::new();
         let mut bits_of = |function: &Function| {
             let is_of_module = module.is_empty()
@@ -56,15 +59,18 @@ impl FunctionRules {
                 if matches(profile, function.name, patterns) { bit } else { 0 }
             };
             let hidden = if is_of_module { bit(hide, HIDDEN) } else { HIDDEN };
-            bit(focus, FOCUSED) | bit(ignore, IGNORED) | bit(charge, CHARGED) | hidden
+            let bits = bit(focus, FOCUSED) | bit(ignore, IGNORED) | bit(charge, CHARGED) | hidden;
+            narrowing().fold(bits, |bits, (patterns, it)| bits | bit(patterns, it))
         };
-        let bits: Table<FunctionId, u8> = functions.iter().map(&mut bits_of).collect();
+        let bits: Table<FunctionId, u32> = functions.iter().map(&mut bits_of).collect();
         let present = bits.iter().fold(0, |all, bits| all | bits);
-        Self { bits, required: if focus.is_empty() { 0 } else { FOCUSED }, present }
+        let required = if focus.is_empty() { 0 } else { FOCUSED };
+        let required = narrowing().fold(required, |bits, (_, bit)| bits | bit);
+        Self { bits, required, present }
     }
 
     /// Returns the bits of a function, for [`PathBits::enter`].
-    pub(super) fn bits(&self, function: FunctionId) -> u8 {
+    pub(super) fn bits(&self, function: FunctionId) -> u32 {
         self.bits.as_slice().by_id(function).copied().unwrap_or(0)
     }
 

@@ -10,6 +10,7 @@ use super::filter::{EventChoice, Filter, SelectionError};
 use super::index::{Ending, Index, SampleSet};
 use super::rules::{FunctionRules, PathBits, matches};
 use super::view::PathView;
+use crate::id::StackId;
 use crate::profile::Profile;
 use crate::query::cost::Cost;
 use crate::query::functions::{Function, FunctionId};
@@ -105,6 +106,24 @@ impl<'i> Selection<'i> {
     #[must_use]
     pub fn marks(&self) -> &FunctionMarks {
         self.index.marks(self.profile)
+    }
+
+    /// Returns the distinct stacks of the matching samples with their costs, in order of appearance.
+    #[must_use]
+    pub fn stacks(&self) -> Vec<(StackId, Cost)> {
+        let mut positions: HashMap<StackId, usize> = HashMap::new();
+        let mut stacks: Vec<(StackId, Cost)> = Vec::new();
+        for (sample, cost) in self.samples() {
+            let Some(stack) = sample.stack else { continue };
+            let position = *positions.entry(stack).or_insert_with(|| {
+                stacks.push((stack, Cost::default()));
+                stacks.len() - 1
+            });
+            if let Some((_, sum)) = stacks.get_mut(position) {
+                sum.add(cost);
+            }
+        }
+        stacks
     }
 
     /// Iterates over the matching samples with their costs, in order.
@@ -223,7 +242,7 @@ impl<'r> SelectedStacks<'r> {
         if rules.keeps_all() {
             return Self { rules, bits };
         }
-        let of_line: Vec<u8> = index.lines.iter().map(|line| rules.bits(line.function)).collect();
+        let of_line: Vec<u32> = index.lines.iter().map(|line| rules.bits(line.function)).collect();
         for run in index.paths.runs() {
             let mut path = bits.get(index.paths.parent(run) as usize).copied().unwrap_or_default();
             for &line in index.paths.codes(run) {

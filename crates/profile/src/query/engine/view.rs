@@ -115,7 +115,7 @@ fn visible_nodes(index: &Index, rules: &FunctionRules) -> VisibleNodes {
     if rules.shows_all() {
         return VisibleNodes::All;
     }
-    let of_line: Vec<u8> = index.lines.iter().map(|line| rules.bits(line.function)).collect();
+    let of_line: Vec<u32> = index.lines.iter().map(|line| rules.bits(line.function)).collect();
     if !rules.has_charged() {
         let shown = of_line.iter().map(|&bits| PathBits::default().enter(bits));
         return VisibleNodes::Lines(shown.collect());

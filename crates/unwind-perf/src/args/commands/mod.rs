@@ -13,6 +13,8 @@ mod record;
 #[cfg(feature = "service")]
 mod serve;
 mod tables;
+#[cfg(feature = "tui")]
+mod tui;
 
 pub(crate) use annotate::AnnotateArgs;
 pub(crate) use bundle::BundleArgs;
@@ -29,3 +31,5 @@ pub(crate) use record::RecordArgs;
 #[cfg(feature = "service")]
 pub(crate) use serve::{FrontArgs, ServeArgs, WorkerArgs};
 pub(crate) use tables::{TopArgs, TreeArgs};
+#[cfg(feature = "tui")]
+pub(crate) use tui::TuiArgs;

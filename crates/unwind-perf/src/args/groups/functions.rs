@@ -64,7 +64,12 @@ impl FunctionArgs {
     /// # Errors
     /// If a pattern cannot be compiled.
     pub(crate) fn filter(&self) -> anyhow::Result<FunctionFilter> {
-        let filter = QueryFilter {
+        FunctionFilter::new(&self.query_filter(), PATTERN_BYTES).map_err(anyhow::Error::msg)
+    }
+
+    /// The filter before its patterns are compiled.
+    pub(crate) fn query_filter(&self) -> QueryFilter {
+        QueryFilter {
             focus: self.focus.clone(),
             ignore: self.ignore.clone(),
             hide: self.hide.clone(),
@@ -72,7 +77,6 @@ impl FunctionArgs {
             charge: self.charge_to_caller.clone(),
             collapse_recursion: self.collapse_recursion,
             ..QueryFilter::default()
-        };
-        FunctionFilter::new(&filter, PATTERN_BYTES).map_err(anyhow::Error::msg)
+        }
     }
 }

@@ -1,0 +1,17 @@
+//! The data of the view: a profile prepared for queries, the results of queries, and text of names.
+
+mod callers;
+mod code;
+mod costs;
+mod names;
+mod results;
+mod snapshot;
+mod tree;
+
+pub(crate) use callers::{Neighbour, neighbours};
+pub(crate) use code::{CodeLine, code_lines, hottest_code};
+pub(crate) use costs::{cost_text, cost_title, share_of};
+pub(crate) use names::{cut, safe, short, width};
+pub(crate) use results::{Query, Results, SourceLine, events};
+pub(crate) use snapshot::Snapshot;
+pub(crate) use tree::{OpenNodes, Tree};

@@ -1,0 +1,32 @@
+//! The text of the help.
+
+/// Keys, a line each. Those in the first part are as in `perf report`.
+pub(crate) const HELP: &[&str] = &[
+    "As in perf report:",
+    "  h ? F1           this help                    q ESC   back, or exit",
+    "  UP DOWN PGUP PGDN SPACE HOME END              Ctrl-C  exit",
+    "  ENTER m          menu of the selected function; in trees ENTER opens a node",
+    "  a                annotate: source and instructions with their cost",
+    "  + -              open or close a node         e       open the hot path below it",
+    "  E                open all below it            C c     close all below it",
+    "  d                only functions of its module (zoom into DSO)",
+    "  k                only functions of the kernel",
+    "  t                only one thread              /       only rows with a text",
+    "  H                headings on or off           V       full names on or off",
+    "  i                summary of the recording     ESC     zoom out: undo a filter",
+    "",
+    "In addition:",
+    "  1 2 3  TAB       functions, call tree, bottom-up tree",
+    "  4 b              callers and callees          5       source, as a",
+    "  LEFT RIGHT       close and open a node, or go to its caller or callee",
+    "  f                focus: only stacks with the selected function",
+    "  x                ignore: omit stacks with it",
+    "  z                hide it: its cost goes to its callers",
+    "  u                charge it and its callees to its callers",
+    "  p                only one process             BACKSPACE  undo the last filter",
+    "  s                event and weight             o       sort by own or inclusive cost",
+    "",
+    "In source:",
+    "  s                source or instructions       H       hottest row",
+    "  TAB, Shift-TAB   next and previous hottest row",
+];
