@@ -36,6 +36,8 @@ pub(crate) fn on_terminal(
     let mut started = command(folder, arguments);
     started.stdout(Stdio::from(theirs.try_clone().expect("a terminal")));
     if with_messages {
+        // Without it, no bar is drawn.
+        started.env("TERM", "xterm");
         started.stderr(Stdio::from(theirs.try_clone().expect("a terminal")));
     }
     // A terminal buffers a few KiB: it is read while the command writes.
