@@ -29,7 +29,7 @@ fn functions_are_listed_by_cost() {
         "         10.0 %            0        read                                     sum",
     ];
     assert_eq!(view.lines()[..10], expected);
-    let state = " 10 samples of cpu-clock:u; 100.0 % of stacks complete                    h help";
+    let state = " 10 samples of cpu-clock:u; 100.0 % of stacks complete                   h help";
     assert_eq!(view.state(), state);
     let cell = |row| view.screen.backend().buffer()[(10, row)].modifier;
     assert!(cell(3).contains(Modifier::REVERSED) && !cell(4).contains(Modifier::REVERSED));
