@@ -65,7 +65,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("cache", &["address", "budget", "host", "image-store", "options", "profile", "symbolizer"]),
     ("web", &[]),
     ("formats", &["address", "demangle", "options", "profile", "web"]),
-    ("tui", &["address", "formats", "options", "profile"]),
+    ("tui", &["address", "demangle", "formats", "options", "profile"]),
     (
         "pipeline",
         &[

@@ -51,60 +51,9 @@ fn prefix(characters: impl Iterator<Item = char>, room: usize) -> String {
     out
 }
 
-const ANONYMOUS: &str = "(anonymous namespace)";
-
-/// Returns the name without its parameters, its template and generic arguments and its return type:
-/// `void a::b<int>(int)` becomes `a::b`. Names of operators, and names with unpaired brackets, stay.
+/// Returns the name without its parameters, its template and generic arguments and its return type.
 pub(crate) fn short(name: &str) -> String {
-    if !name.contains(['<', '(']) || name.contains("operator") || name.starts_with('[') {
-        return name.to_owned();
-    }
-    without_arguments(name).unwrap_or_else(|| name.to_owned())
-}
-
-fn without_arguments(name: &str) -> Option<String> {
-    let mut out = String::with_capacity(name.len());
-    let mut rest = name;
-    while let Some(char) = rest.chars().next() {
-        if let Some(after) = rest.strip_prefix(ANONYMOUS) {
-            out.push_str(ANONYMOUS);
-            rest = after;
-            continue;
-        }
-        let bracketed = if matches!(char, '<' | '(') { rest.get(..end_of(rest)?)? } else { "" };
-        rest = rest.get(bracketed.len().max(char.len_utf8())..)?;
-        match char {
-            // The type of `<a as b>::c` stays.
-            '<' if out.is_empty() => out.push_str(bracketed),
-            '<' if out.ends_with("::") => out.truncate(out.len() - 2),
-            '<' => {}
-            // Qualifiers follow the parameters, unless they are those of an enclosing function.
-            '(' if out.contains('{') || rest.starts_with("::") => {}
-            '(' => break,
-            // A return type ends here.
-            ' ' => out.clear(),
-            _ => out.push(char),
-        }
-    }
-    (!out.is_empty()).then_some(out)
-}
-
-/// Returns the end of the brackets at the start of a text.
-fn end_of(text: &str) -> Option<usize> {
-    let (mut depth, mut last) = (0_usize, ' ');
-    for (at, char) in text.char_indices() {
-        match char {
-            '<' | '(' => depth += 1,
-            '>' if last == '-' || last == '=' => {}
-            '>' | ')' => depth = depth.checked_sub(1)?,
-            _ => {}
-        }
-        if depth == 0 {
-            return Some(at + char.len_utf8());
-        }
-        last = char;
-    }
-    None
+    demangle::short_name(name).into_owned()
 }
 
 #[cfg(test)]
@@ -120,27 +69,6 @@ mod tests {
         assert_eq!(cut("漢字漢字", 5), "漢…字");
         assert_eq!(cut("abc", 1), "…");
         assert_eq!(cut("abc", 0), "");
-    }
-
-    #[test]
-    fn short_names_have_no_arguments() {
-        for (full, expected) in [
-            ("main", "main"),
-            ("foo(int, char*)", "foo"),
-            ("void std::sort<int*, std::less<int> >(int*, int*)", "std::sort"),
-            ("a::b<c<d>, e>::f", "a::b::f"),
-            ("core::ptr::drop_in_place::<alloc::vec::Vec<u8>>", "core::ptr::drop_in_place"),
-            ("std::vector<int>::size() const", "std::vector::size"),
-            ("f(int)::{lambda(int)#1}::call(int)", "f::{lambda#1}::call"),
-            ("<a::B<C> as d::E<F>>::g::<H>", "<a::B<C> as d::E<F>>::g"),
-            ("A::operator<", "A::operator<"),
-            ("a<b", "a<b"),
-            ("f(", "f("),
-            ("[unknown]", "[unknown]"),
-            ("(anonymous namespace)::f(int)", "(anonymous namespace)::f"),
-        ] {
-            assert_eq!(short(full), expected, "{full}");
-        }
     }
 
     #[test]

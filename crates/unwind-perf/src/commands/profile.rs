@@ -19,7 +19,7 @@ use super::sources::{Sources, not_found, source_files, sources};
 #[cfg(feature = "flamegraph")]
 use crate::args::FlamegraphArgs;
 use crate::args::{
-    MainArgs, ReportArgs, RunArgs, RunOptions, host, pipeline, source, with_argument,
+    FunctionArgs, MainArgs, ReportArgs, RunArgs, RunOptions, host, pipeline, source, with_argument,
 };
 use crate::function_filter::filter_functions;
 use crate::hotspot;
@@ -270,6 +270,37 @@ fn page(
     (page, message)
 }
 
+/// Adds off-CPU times to the options of a run if its output has them. Returns true as well if a page shows them only on
+/// request.
+fn with_off_cpu(options: Options, is_weight: bool, is_page: bool) -> (Options, bool) {
+    let off_cpu_later = is_page && !is_weight && !options.off_cpu;
+    let off_cpu = is_page || is_weight || options.off_cpu;
+    let off_cpu_optional = off_cpu_later || options.off_cpu_optional;
+    (Options { off_cpu, off_cpu_optional, ..options }, off_cpu_later)
+}
+
+/// Analyzes a recording and applies the filters of functions.
+fn analyzed(
+    input: &Path,
+    options: &Options,
+    functions: &FunctionArgs,
+    progress: &Arc<Progress>,
+) -> anyhow::Result<Analysis> {
+    let observer: Arc<dyn Observer> = progress.clone();
+    let mut analysis =
+        pipeline().analyze(source(input), options, &observer).map_err(with_argument)?;
+    if let Some(message) = no_samples_advice(&analysis, &options.samples) {
+        progress.clear();
+        bail!(message);
+    }
+    filter_functions(&mut analysis.profile, functions, options.names.inlines)
+        .inspect_err(|_| progress.clear())?;
+    if !functions.is_empty() {
+        analysis.profile.retain_strings();
+    }
+    Ok(analysis)
+}
+
 fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     let ProfileJob { input, output, embedded, service_name, no_open, run, folded, args } = job;
     let (page_inlines, off_cpu) = (output.page_inlines(), output.weight() == StackWeight::OffCpu);
@@ -292,29 +323,13 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
         Some(format) => output_path(path, input, format),
         None => path.to_owned(),
     });
-    let is_page = page_inlines.is_some();
-    let off_cpu_later = is_page && !off_cpu && !run.options.off_cpu;
-    let off_cpu = is_page || off_cpu || run.options.off_cpu;
-    let off_cpu_optional = off_cpu_later || run.options.off_cpu_optional;
-    let options = Options { off_cpu, off_cpu_optional, ..run.options };
+    let (options, off_cpu_later) = with_off_cpu(run.options, off_cpu, page_inlines.is_some());
     let inputs = Inputs::new(input, &options, &run.map_files);
     let target = OutputTarget::new(path.as_deref(), &inputs)?;
     let on_terminal = path.is_none() && to_terminal();
     let picture = format.filter(|_| on_terminal).and_then(|format| PictureFile::new(input, format));
     let progress = Arc::new(Progress::new(args.quiet, args.progress_lines));
-    let observer: Arc<dyn Observer> = progress.clone();
-    let mut analysis =
-        pipeline().analyze(source(input), &options, &observer).map_err(with_argument)?;
-    if let Some(message) = no_samples_advice(&analysis, &options.samples) {
-        progress.clear();
-        bail!(message);
-    }
-    let inlines = options.names.inlines;
-    filter_functions(&mut analysis.profile, &args.functions, inlines)
-        .inspect_err(|_| progress.clear())?;
-    if !args.functions.is_empty() {
-        analysis.profile.retain_strings();
-    }
+    let mut analysis = analyzed(input, &options, &args.functions, &progress)?;
     analysis.profile.recording.service = service_name.map(|name| name.as_bytes().into());
     if on_terminal && picture.is_none() {
         // The bar and the output would share lines.

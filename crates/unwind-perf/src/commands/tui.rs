@@ -19,7 +19,7 @@ use super::profile::on_pool;
 use super::sources::source_files;
 use crate::args::{RunOptions, TuiArgs, host, pipeline, source, with_argument};
 use crate::terminal::{Completeness, Progress, Status, has_colors, print_damage};
-use options::{Demangle, Weight};
+use options::Weight;
 
 /// Limit on the bytes of the tables of a stream, apart from its samples. Beyond it, the oldest samples are dropped.
 const TABLE_BYTES: u64 = 1 << 30;
@@ -37,7 +37,7 @@ pub(super) fn run(args: &TuiArgs) -> anyhow::Result<Status> {
         colors: has_colors(),
         weight: args.weight.weight(),
         filter: args.run.functions.query_filter(),
-        full_names: args.run.symbols.demangle != Demangle::default(),
+        full_names: args.run.symbols.demangle.is_some(),
     };
     host::restore_before_end(tui::restore_terminal);
     if is_stream(input) && !off_cpu {

@@ -8,6 +8,7 @@ use profile::query::{Cost, WeightUnit};
 
 use super::labels;
 use super::top::{RowNames, TopLine, TopTable};
+use super::width::{columns, cut_middle, padded};
 use crate::render::numbers::share;
 
 /// Columns for names below which the inclusive share is omitted, and below which modules are.
@@ -95,16 +96,16 @@ impl WaitTable<'_> {
             let style = look.share(inclusive, total);
             text.push_str(&format!("  {style}{:>9}{style:#}", share(inclusive, total)));
         }
-        let name = labels::truncate(&line.names.name, widths.room);
+        let name = cut_middle(&line.names.name, widths.room);
         text.push_str(&format!("  {:<kind$}", self.kind(line.row), kind = widths.kind));
         if line.names.origin.is_empty() || widths.origin == 0 {
             text.push_str(&format!("  {name}\n"));
         } else {
             let faint = look.faint();
             let origin = widths.room.map(|_| widths.origin);
-            let origin = labels::truncate(&line.names.origin, origin);
-            let width = widths.name;
-            text.push_str(&format!("  {name:<width$}  {faint}{origin}{faint:#}\n"));
+            let origin = cut_middle(&line.names.origin, origin);
+            let name = padded(&name, widths.name);
+            text.push_str(&format!("  {name}  {faint}{origin}{faint:#}\n"));
         }
     }
 
@@ -126,7 +127,7 @@ impl WaitTable<'_> {
         let inclusive = has_inclusive && with.is_none_or(|room| room >= 2 * NARROW);
         let both = if inclusive { with } else { look.remaining(used) };
         let longest = |of: fn(&RowNames) -> &String| {
-            self.lines.iter().map(|line| of(&line.names).chars().count()).max().unwrap_or(0)
+            self.lines.iter().map(|line| columns(of(&line.names))).max().unwrap_or(0)
         };
         let origin = longest(|names| &names.origin);
         // The location is shown if the width permits, in at most a third of it.

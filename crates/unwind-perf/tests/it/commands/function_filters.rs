@@ -82,7 +82,8 @@ fn folded(case: &str, filter: &[&str]) -> Vec<(Vec<String>, u64)> {
     let text = ran(case, &["-q", "-f", "folded", "perf.data"], filter).expect_status(0);
     let stack = |line: &str| {
         let (stack, count) = line.rsplit_once(' ').expect("a weight");
-        let names = stack.split(';').skip(1).map(str::to_owned).rev().collect();
+        let mut names: Vec<String> = stack.split(';').skip(1).map(str::to_owned).collect();
+        names.reverse();
         (names, count.parse().expect("a number"))
     };
     text.text().lines().map(stack).collect()
