@@ -50,6 +50,7 @@ pub const MODULES: &[Module] = modules![
     "data/compare/statistics.js",
     "data/compare/change.js",
     "data/compare/compare.js",
+    "data/compare/times.js",
     "data/compare/diff.js",
     "data/export/stacks.js",
     "data/export/protobuf.js",
