@@ -78,6 +78,7 @@ pub const MODULES: &[Module] = modules![
     "views/tables/trees.js",
     "views/tables/functions.js",
     "views/tables/modules.js",
+    "views/tables/threads.js",
     "views/overview.js",
     "views/tables/files.js",
     "views/tables/instructions.js",

@@ -54,7 +54,7 @@ export async function kept({ page, ready, same }) {
 export async function zoomed({ shots, opened, expect, same, step }) {
   step("400 %");
   const zoomed = await opened({ viewport: { width: 350, height: 215 }, deviceScaleFactor: 4 }, "#view=flame");
-  for (const id of ["overview", "flame", "sandwich", "topdown", "functions", "heat", "order", "source", "files"]) {
+  for (const id of ["overview", "flame", "sandwich", "topdown", "functions", "heat", "order", "threads", "source", "files"]) {
     await zoomed.click(`#tab-${id}`);
     const over = await zoomed.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     expect(over <= 1, `at 400 % ${id} needs no scrolling to the side: ${over}`);
