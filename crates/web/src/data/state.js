@@ -32,6 +32,8 @@ export class Numbers {
   constructor() {
     /** Kind of the groups that references are to. @type {State["group"]} */
     this.group = "none";
+    /** Groups without a choice of the reader. @type {State["group"]} */
+    this.usual = "none";
   }
   /** @param {number} f @returns {string} */
   func(f) { return String(f); }
@@ -66,8 +68,10 @@ export function toFragment(state, names = new Numbers()) {
   names.group = state.group;
   for (const key of ["view", "weight", "truncated", "group", "search", "side", "colour", "names", "kernel", "lanes", "sort", "own", "rows"]) {
     const value = /** @type {any} */ (state)[key];
-    if (value !== /** @type {any} */ (START)[key]) parts.set(key, value);
+    if (value !== (key === "group" ? names.usual : /** @type {any} */ (START)[key])) parts.set(key, value);
   }
+  // A zoom contains its group. Without one, it comes from a page that had no groups.
+  if (state.zoom.length && state.group !== "none") parts.set("group", state.group);
   if (state.event >= 0) parts.set("event", String(state.event));
   for (const key of /** @type {const} */ (["func", "thread"])) if (state[key] >= 0) parts.set(key, names[key](state[key]));
   for (const filter of state.filters) parts.append("filter", filterText(filter, names));
@@ -90,6 +94,7 @@ export function fromFragment(fragment, names = new Numbers()) {
     const value = parts.get(key);
     if (value && words.includes(value)) state[key] = value;
   }
+  if (!GROUPS.includes(/** @type {any} */ (parts.get("group"))) && !parts.has("zoom")) state.group = names.usual;
   names.group = state.group;
   state.event = whole(parts.get("event")) ?? -1;
   const func = parts.get("func"), thread = parts.get("thread");

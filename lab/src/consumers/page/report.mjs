@@ -5,7 +5,7 @@ import { files, flameGestures, outsideMatches, treeGestures } from "./gestures.m
 import { flameKeys, flameMenu, flameMouse, icicle, overview } from "./graphs.mjs";
 import { hands, start } from "./harness.mjs";
 import { link, search } from "./links.mjs";
-import { kept, tools as listsAndDigits, zoomed } from "./looks.mjs";
+import { grouped, kept, tools as listsAndDigits, zoomed } from "./looks.mjs";
 import { speed } from "./speed.mjs";
 import { functions, modules, threads, trees } from "./tables.mjs";
 import { axis, cpus, events, height, small, timeline, titled } from "./timeline.mjs";
@@ -28,6 +28,7 @@ tools.expect(!limit || soonest < limit, `ready within ${limit} ms`);
 const page = await tools.opened({}), ours = hands(tools, page);
 if (limit) await speed(ours, Number(process.env.CLICK_MS ?? 0));
 await titled(ours);
+await grouped(ours);
 const name = await overview(ours);
 await flameKeys(ours);
 await flameMouse(ours);
