@@ -55,6 +55,7 @@ pub const MODULES: &[Module] = modules![
     "data/export/stacks.js",
     "data/export/protobuf.js",
     "data/export/pprof.js",
+    "data/advice.js",
     "data/colour.js",
     "data/cut.js",
     "data/state.js",
