@@ -45,6 +45,7 @@ class Names extends Numbers {
   constructor(model) {
     super();
     this.model = model;
+    this.usual = model.usualGroup;
     /** @type {string[]} */
     this.missing = [];
   }

@@ -6,7 +6,7 @@ import { nodeAt } from "./tree/around.js";
 import { Blocks } from "./tree/blocks.js";
 import { JOINED, NONE } from "./columns.js";
 import { entriesOfLeaves, entriesOfSamples, leavesInOrder } from "./samples/entries.js";
-import { groupsOf, samplesByLeaf } from "./samples/group.js";
+import { groupsOf, samplesByLeaf, usualGroup } from "./samples/group.js";
 import { Labels } from "./tree/labels.js";
 import { drawn } from "./tree/picture.js";
 import { costs, selection } from "./samples/select.js";
@@ -113,6 +113,8 @@ export class Model extends Labels {
   }
 
   get threads() { return this.tables.head.threads; }
+
+  get usualGroup() { return this.once("usualGroup", "", () => usualGroup(this.tables)); }
 
   /** @param {View["group"]} group */
   groupsBy(group) { return this.once("groups", group, () => group === "none" ? null : groupsOf(this.tables, group)); }

@@ -1,27 +1,30 @@
 // @ts-check
 // State of the page as text in the address, which a link or a reload restores.
 import { GROUPS } from "./samples/group.js";
+import { ROWS } from "./samples/threads.js";
 
 /** @typedef {import("./model.js").Filter} Filter */
 /** @typedef {{ view: string, event: number, weight: "samples" | "period", truncated: "apart" | "together" | "hidden",
  *   group: import("./samples/group.js").GroupBy, filters: Filter[], search: string, zoom: number[], func: number, thread: number,
  *   base: [number, number] | null, side: "both" | "before" | "after", colour: "module" | "kind",
- *   lanes: "thread" | "cpu", open: string[], tall: number, names: "full" | "short", kernel: "folded" | "shown", sort: string, last: number, own: "hidden" | "shown", marks: number[], from: number }} State
+ *   lanes: "thread" | "cpu", open: string[], tall: number, names: "full" | "short", kernel: "folded" | "shown", sort: string, last: number, own: "hidden" | "shown", marks: number[], from: number, rows: "" | typeof ROWS[number] }} State
  * For a live recording: `last` is the number of recent seconds that are shown (0 for all), `own` shows or hides samples
  * of the recorder and of the service.
  * `lanes`, `open` and `tall` describe the timeline: kind of its lanes, names of the expanded ones, height (0 for automatic).
+ * `rows` is the kind of rows in the table of threads, empty for automatic.
  * `marks` are times that the reader marked; all times are relative to `from`. */
 
 /** @type {State} */
 export const START = {
   view: "overview", event: -1, weight: "samples", truncated: "apart", group: "none", filters: [], search: "", zoom: [],
-  func: -1, thread: -1, base: null, side: "both", colour: "module", names: "short", kernel: "folded", lanes: "thread", open: [], tall: 0, sort: "own", last: 0, own: "hidden", marks: [], from: 0,
+  func: -1, thread: -1, base: null, side: "both", colour: "module", names: "short", kernel: "folded", lanes: "thread", open: [], tall: 0, sort: "own", last: 0, own: "hidden", marks: [], from: 0, rows: "",
 };
 
+/** @type {Record<string, readonly string[]>} */
 const WORDS = {
   weight: ["samples", "period"], truncated: ["apart", "together", "hidden"],
   group: GROUPS, side: ["both", "before", "after"], colour: ["module", "kind"],
-  names: ["full", "short"], kernel: ["folded", "shown"], own: ["hidden", "shown"], lanes: ["thread", "cpu"],
+  names: ["full", "short"], kernel: ["folded", "shown"], own: ["hidden", "shown"], lanes: ["thread", "cpu"], rows: ROWS,
 };
 
 /** References in an address as numbers, which depend on the tables of the page. */
@@ -29,6 +32,8 @@ export class Numbers {
   constructor() {
     /** Kind of the groups that references are to. @type {State["group"]} */
     this.group = "none";
+    /** Groups without a choice of the reader. @type {State["group"]} */
+    this.usual = "none";
   }
   /** @param {number} f @returns {string} */
   func(f) { return String(f); }
@@ -61,10 +66,12 @@ export class Numbers {
 export function toFragment(state, names = new Numbers()) {
   const parts = new URLSearchParams();
   names.group = state.group;
-  for (const key of ["view", "weight", "truncated", "group", "search", "side", "colour", "names", "kernel", "lanes", "sort", "own"]) {
+  for (const key of ["view", "weight", "truncated", "group", "search", "side", "colour", "names", "kernel", "lanes", "sort", "own", "rows"]) {
     const value = /** @type {any} */ (state)[key];
-    if (value !== /** @type {any} */ (START)[key]) parts.set(key, value);
+    if (value !== (key === "group" ? names.usual : /** @type {any} */ (START)[key])) parts.set(key, value);
   }
+  // A zoom contains its group. Without one, it comes from a page that had no groups.
+  if (state.zoom.length && state.group !== "none") parts.set("group", state.group);
   if (state.event >= 0) parts.set("event", String(state.event));
   for (const key of /** @type {const} */ (["func", "thread"])) if (state[key] >= 0) parts.set(key, names[key](state[key]));
   for (const filter of state.filters) parts.append("filter", filterText(filter, names));
@@ -87,6 +94,7 @@ export function fromFragment(fragment, names = new Numbers()) {
     const value = parts.get(key);
     if (value && words.includes(value)) state[key] = value;
   }
+  if (!GROUPS.includes(/** @type {any} */ (parts.get("group"))) && !parts.has("zoom")) state.group = names.usual;
   names.group = state.group;
   state.event = whole(parts.get("event")) ?? -1;
   const func = parts.get("func"), thread = parts.get("thread");

@@ -1,6 +1,7 @@
 // @ts-check
 // Overview: the recording, completeness of the stacks and reasons for truncation, and the costliest functions, modules
 // and threads.
+import { adviceOf } from "../data/advice.js";
 import { baseName, folded } from "../data/names.js";
 import { amount, duration, percent, spread } from "../data/numbers.js";
 import { waitCosts } from "../data/waits.js";
@@ -12,6 +13,8 @@ import { cutTexts } from "./elements/fit.js";
 /** @typedef {import("./app.js").ViewPart} ViewPart */
 
 const SHOWN = 12;
+/** Number of modules with advice, and their smallest share of the frames or stacks. */
+const ADVICE = 3, LEAST = 0.01;
 
 /** @param {App} app @returns {ViewPart} */
 export function overviewView(app) {
@@ -69,7 +72,9 @@ function stacks(app) {
   bar.style.width = all ? `${100 * complete / all}%` : "0";
   meter.append(bar);
   for (const end of parts) list.append(make("li", { text: `${percent(ends[end], all)} ended by ${head.ends[end]} (${amount(ends[end])})` }));
-  const made = [make("p", { text: `${percent(complete, all)} of the stacks shown are complete.` }), meter, list];
+  const advice = app.model.once("advice", "", () => adviceOf(head, app.tables.samples)).filter(({ share }) => share >= LEAST).slice(0, ADVICE);
+  const files = advice.length ? [make("h4", { text: "Missing files in this recording" }), make("ul", {}, ...advice.map(({ module, text }) => make("li", { title: head.modules[module].path, text: `${baseName(head.modules[module].path)}: ${text}` }))), make("h4", { text: "Ends of the stacks" })] : [];
+  const made = [make("p", { text: `${percent(complete, all)} of the stacks shown are complete.` }), meter, ...files, list];
   if (head.losses.length) {
     made.push(make("h4", { text: "Modules that end stacks early" }), make("ul", {}, ...head.losses.slice(0, 6).map((loss) => {
       const name = loss.module >= 0 ? head.modules[loss.module].path : "no module";

@@ -16,6 +16,7 @@ import { sourceView } from "./tables/lines.js";
 import { modulesView } from "./tables/modules.js";
 import { overviewView } from "./overview.js";
 import { orderView } from "./graphs/timeorder.js";
+import { threadsView } from "./tables/threads.js";
 import { treeView } from "./tables/trees.js";
 
 /** @typedef {import("./app.js").App} App */
@@ -35,7 +36,7 @@ export function startPage(app) {
   const lanes = new Timeline(app);
   const flame = (/** @type {boolean} */ down) => flameView(app, down, { legend: (element) => drawLegend(app, element) });
   const views = [overviewView(app), flame(false), flame(true), sandwichView(app), treeView(app, "top"), treeView(app, "bottom"),
-    functionsView(app), modulesView(app), heatView(app), orderView(app), sourceView(app), filesView(app), comparisonView(app)];
+    functionsView(app), modulesView(app), heatView(app), orderView(app), threadsView(app), sourceView(app), filesView(app), comparisonView(app)];
   prepare(app);
   startTools(app);
   startFrame(app, titleOf(app), views, {

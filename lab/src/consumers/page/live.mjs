@@ -86,7 +86,7 @@ for (const [key, sides] of [["c", 1], ["b", 1], ["r", 2]]) {
   await page.click(`#menu button:has(kbd:text-is("${key}"))`);
   expect(await page.isVisible("#view-compare"), `the comparison ${key} is shown`);
   const times = await page.evaluate(() => profile.baseTimes().length), note = await page.textContent("#view-compare .note");
-  expect(times === sides && /Before: .* samples\. After: .* samples\./.test(note), `the comparison ${key}: ${note}`);
+  expect(times === sides && /Baseline: .* samples\. Selection: .* samples\./.test(note), `the comparison ${key}: ${note}`);
 }
 await grows(page, 50);
 if (shots) await page.screenshot({ path: `${shots}/live-compare.png` });

@@ -1,5 +1,23 @@
 // The tools of a page, its themes, 400 % zoom, touch.
 
+/** Checks the groups of a recording of several programs, and leaves it without groups for the other checks. */
+export async function grouped({ page, opened, expect, same, step, state, tab }) {
+  step("groups");
+  const usual = await page.evaluate(() => profile.model.usualGroup), { group, view } = await state();
+  same([group, await page.inputValue("#group")], [usual, usual], "the page opens with its groups");
+  if (usual === "none") return;
+  await tab("flame");
+  expect(!(await page.evaluate(() => profile.address())).includes("group="), "the address omits the default");
+  expect(/process|program/.test(usual) && await page.evaluate(() => profile.model.groupLabels.length > 1), "there are several groups");
+  await page.selectOption("#group", "none");
+  const address = await page.evaluate(() => location.hash);
+  same(address, "#view=flame&group=none", "the address has the choice of no groups");
+  const other = await opened({}, address);
+  same(await other.evaluate(() => profile.state.group), "none", "and restores it");
+  await other.context().close();
+  await tab(view);
+}
+
 /** Checks lists and digits. */
 export async function tools({ page, expect, same, step, text, state, key, tab, leading, shot }) {
   const samples = await page.evaluate(() => profile.costs.allN);
@@ -54,7 +72,7 @@ export async function kept({ page, ready, same }) {
 export async function zoomed({ shots, opened, expect, same, step }) {
   step("400 %");
   const zoomed = await opened({ viewport: { width: 350, height: 215 }, deviceScaleFactor: 4 }, "#view=flame");
-  for (const id of ["overview", "flame", "sandwich", "topdown", "functions", "heat", "order", "source", "files"]) {
+  for (const id of ["overview", "flame", "sandwich", "topdown", "functions", "heat", "order", "threads", "source", "files"]) {
     await zoomed.click(`#tab-${id}`);
     const over = await zoomed.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     expect(over <= 1, `at 400 % ${id} needs no scrolling to the side: ${over}`);

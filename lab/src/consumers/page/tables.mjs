@@ -85,6 +85,15 @@ export async function modules({ page, expect, same, step, text, key, tab, kinds,
   await tab("files");
   await page.locator("#view-files [data-index]").first().click();
   expect(/opened/.test(await text("#view-files .status")), "what was opened is told");
+  const advice = await page.$$eval("#view-overview section[aria-label='Completeness of the stacks'] h4 + ul li[title]", (all) => all.map((one) => [one.title, one.textContent]));
+  expect(advice.length <= 3, `the overview has advice on at most three modules: ${advice.length}`);
+  for (const [path, told] of advice) {
+    const row = page.locator("#view-files [data-index]", { hasText: path }).first();
+    if (!await row.count()) continue;
+    await row.click();
+    const [, remedy] = /([^.]+)\.$/.exec(told) ?? [], status = await text("#view-files .status");
+    expect(remedy && status.includes(remedy.trim().slice(1)), `the file says it too: ${status}, for ${told}`);
+  }
   await shot("files");
 
   step("source");
@@ -98,4 +107,34 @@ export async function modules({ page, expect, same, step, text, key, tab, kinds,
   expect(sampled.some((cells) => cells[0] && cells[2].startsWith("0x")), `what was sampled has addresses: ${JSON.stringify(sampled.slice(0, 3))}`);
   if (code && heading.startsWith("Instructions of")) expect(sampled.every((cells) => cells[3]), "instructions have texts");
   await shot("source");
+}
+
+/** Checks the table of processes, threads and processors. */
+export async function threads({ page, expect, same, step, state, key, tab, rowsIn, kinds, leading, shot, clear }) {
+  step("threads");
+  await tab("threads");
+  await clear();
+  const all = await page.evaluate(() => profile.costs.allN), samples = (rows) => rows.reduce((sum, row) => sum + leading(row.cells[2]), 0);
+  for (const by of ["thread", "process", "cpu"]) {
+    const button = `#view-threads [data-rows=${by}]`;
+    if (!await page.isVisible(button)) continue;
+    await page.click(button);
+    same([(await state()).rows, await page.getAttribute(button, "aria-pressed")], [by, "true"], `rows by ${by}`);
+    const rows = await rowsIn("threads");
+    // Only the rows in sight are elements.
+    if (rows.length < 25) same(samples(rows), all, `the rows by ${by} have all samples`);
+    await page.focus("#view-threads .rows");
+    await key("Home", "Enter");
+    expect({ thread: ["threads"], process: ["process", "threads"], cpu: ["cpu"] }[by].includes((await kinds())[0]), `Enter is a filter: ${await kinds()}`);
+    same(await page.evaluate(() => profile.costs.allN), leading(rows[0].cells[2]), "it leaves the row's samples");
+    await clear();
+    await page.focus("#view-threads .rows");
+    await key("m");
+    expect(await page.isVisible("#menu"), "m opens the menu of a row");
+    await key("Escape");
+    await page.locator("#view-threads .head button", { hasText: "Samples" }).click();
+    same((await state()).sort, "samples", "rows are sorted by samples");
+    await page.locator("#view-threads .head button", { hasText: "Cost" }).click();
+    await shot(`threads-${by}`);
+  }
 }

@@ -29,7 +29,10 @@ export async function heat({ page, expect, same, step, text, state, key, tab, ro
     step("comparison");
     await drag(width / 2 + 4, width - 4, "Control");
     same((await state()).view, "compare", "dragging with Ctrl chooses a baseline and compares");
-    expect((await rowsIn("compare")).length > 0, "functions are compared");
+    const compared = await rowsIn("compare"), note = await text("#view-compare .note");
+    expect(compared.length > 0, "functions are compared");
+    expect(compared.every((row) => [2, 3].every((at) => !row.cells[at] || /(\/s| %)$/.test(row.cells[at]))), `costs have a unit: ${compared[0].cells}`);
+    expect(/^Baseline: .* Selection: .* Own cost: .* inclusive cost: /.test(note), `the sides are named: ${note}`);
     for (const side of ["before", "after", "both"]) {
       await page.click(`#view-compare [data-side=${side}]`);
       same((await state()).side, side, `widths are of ${side}`);

@@ -113,10 +113,11 @@ export class Comparison {
   }
 }
 
-/** Sorts marked changes first, then by the size of the difference.
+/** Sorts marked changes first, then those whose other cost is marked, then by the size of the difference.
  * @param {Row[]} rows @param {"own" | "total"} which */
 export function ranked(rows, which) {
-  return rows.filter((row) => row[which].delta !== 0).sort((x, y) => Number(y[which].marked) - Number(x[which].marked)
+  const other = which === "own" ? "total" : "own", rank = (/** @type {Row} */ row) => row[which].marked ? 2 : row[other].marked ? 1 : 0;
+  return rows.filter((row) => row[which].delta !== 0 || row[other].marked).sort((x, y) => rank(y) - rank(x)
     || Math.abs(y[which].delta) - Math.abs(x[which].delta) || x.key - y.key);
 }
 

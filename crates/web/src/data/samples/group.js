@@ -1,10 +1,10 @@
 // @ts-check
-// Groups of samples: by process, thread, thread name, control group or event.
+// Groups of samples: by process, program (name of processes), thread, thread name, control group or event.
 import { folded } from "../names.js";
 
 /** @typedef {import("../columns.js").Tables} Tables */
-/** @typedef {"none" | "process" | "thread" | "comm" | "cgroup" | "event"} GroupBy */
-export const GROUPS = ["none", "process", "thread", "comm", "cgroup", "event"];
+/** @typedef {"none" | "process" | "program" | "thread" | "comm" | "cgroup" | "event"} GroupBy */
+export const GROUPS = ["none", "process", "program", "thread", "comm", "cgroup", "event"];
 
 /** Samples sorted by leaf: the start of each leaf's samples, and the list.
  * @param {Tables} tables */
@@ -42,8 +42,35 @@ export function groupsOf(tables, by) {
     }
     // After exec, a process has another name.
     if (by === "process") return group(`${pid} ${process}`, `${process || "?"} (process ${pid})`);
+    if (by === "program") return group(process || comm, process || comm || "?");
     if (by === "thread") return group(`${tid} ${comm}`, `${comm || "?"} (thread ${tid})`);
     return group(folded(comm), folded(comm) || "?");
   });
   return { labels, of, by: tables.thread };
+}
+
+/** Recorders and shells, which start the recorded programs. */
+const STARTERS = ["perf", "unwind-perf", "sh", "bash", "dash", "ash", "zsh", "fish", "busybox"];
+/** Smallest share of the samples that makes a program one of several. */
+const LEAST = 0.01;
+
+/** Largest number of processes that are legible as groups of their own. */
+const PROCESSES = 20;
+
+/** Groups of a recording without a choice of the reader: processes if it has several programs, or the programs if it
+ * has many processes. The programs of growing tables are not known at the start.
+ * @param {Tables} tables @returns {GroupBy} */
+export function usualGroup({ head, thread, samples, lines }) {
+  if (lines.grows) return "none";
+  const count = new Float64Array(head.threads.length);
+  for (let i = 0; i < samples; i++) count[thread[i]]++;
+  /** @type {Map<string, number>} */
+  const programs = new Map(), pids = new Set();
+  head.threads.forEach(([pid, , comm, process], id) => {
+    const name = process || comm;
+    if (count[id] > 0) pids.add(pid);
+    if (!STARTERS.includes(name)) programs.set(name, (programs.get(name) ?? 0) + count[id]);
+  });
+  if ([...programs.values()].filter((n) => n > 0 && n >= LEAST * samples).length < 2) return "none";
+  return pids.size > PROCESSES ? "program" : "process";
 }

@@ -15,7 +15,7 @@ import { folded } from "../names.js";
  * @typedef {{ first: number, last: number, threads: Uint8Array | null, cpus: Uint8Array | null, from: number, to: number }} Selection */
 
 /** Limit of the values in the column of processors. */
-const CPUS = 1 << 16;
+export const CPUS = 1 << 16;
 
 export const SAMPLE_FILTERS = ["time", "process", "comm", "cgroup", "cpu", "threads", "notThreads"];
 

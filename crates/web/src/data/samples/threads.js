@@ -1,33 +1,81 @@
 // @ts-check
-// Costs of threads and processes in the current view.
+// Costs of threads, processes and processors in the current view.
 import { folded, groupName } from "../names.js";
+import { CPUS } from "./select.js";
 import { GONE } from "../tree/transform.js";
 
 /** @typedef {import("../model.js").Model} Model */
 /** A row of a list: a name, its threads and processes, and the cost of its samples and the sum of the squared costs.
  * @typedef {{ name: string, ids: number[], pids: number[], cost: number, squares: number }} ThreadRow */
 
-/** Costs by thread of the samples that pass the filters.
- * @param {Model} model @returns {{ cost: Float64Array, squares: Float64Array }} */
-function threadCosts(model) {
+/** Row of a table: its threads, or its processor (-1 if unknown), and its samples.
+ * @typedef {{ name: string, ids: number[], cpu: number, n: number, cost: number, squares: number }} CostRow */
+/** Kinds of rows. */
+export const ROWS = /** @type {const} */ (["process", "thread", "cpu"]);
+
+/** Costs of the samples that pass the filters, by a column of samples.
+ * @param {Model} model @param {ArrayLike<number>} key @param {number} keys
+ * @returns {{ n: Float64Array, cost: Float64Array, squares: Float64Array }} */
+function costsBy(model, key, keys) {
   const { tables } = model, { head, thread, leaf, cpu, event: events } = tables, one = head.events.length < 2;
   const { event, weight } = /** @type {any} */ (model.view), { first, last, threads, cpus } = /** @type {any} */ (model.chosen);
   const to = /** @type {Uint32Array} */ (model.to), period = weight === "period" ? tables.period : null, { factor } = /** @type {any} */ (model.byLeaf);
-  const cost = new Float64Array(head.threads.length), squares = new Float64Array(head.threads.length);
+  const n = new Float64Array(keys), cost = new Float64Array(keys), squares = new Float64Array(keys);
   for (let i = first; i < last; i++) {
     if (!one && events[i] !== event) continue;
     if (threads && !threads[thread[i]] || cpus && cpu && !cpus[cpu[i]] || to[leaf[i]] === GONE) continue;
-    const value = period ? period[i] : factor;
-    cost[thread[i]] += value;
-    squares[thread[i]] += value * value;
+    const value = period ? period[i] : factor, at = key[i];
+    n[at]++;
+    cost[at] += value;
+    squares[at] += value * value;
   }
-  return { cost, squares };
+  return { n, cost, squares };
+}
+
+/** Costs by thread.
+ * @param {Model} model */
+const threadCosts = (model) => model.once("threadCosts", model.costsKey || "", () => costsBy(model, model.tables.thread, model.tables.head.threads.length));
+
+/** Rows of processes, threads or processors with samples, in descending order of cost. A process that executed
+ * several programs has a row for each.
+ * @param {Model} model @param {typeof ROWS[number]} by @returns {CostRow[]} */
+export function costRows(model, by) {
+  const { tables: { cpu, head: { threads } } } = model;
+  /** @type {Map<string, CostRow>} */
+  const rows = new Map();
+  const add = (/** @type {string} */ key, /** @type {string} */ name, /** @type {ReturnType<typeof costsBy>} */ costs, /** @type {number} */ at, /** @type {number} */ id) => {
+    if (!costs.n[at]) return;
+    const row = rows.get(key) || { name, ids: [], cpu: by === "cpu" ? at - 1 : -1, n: 0, cost: 0, squares: 0 };
+    if (id >= 0) row.ids.push(id);
+    for (const column of /** @type {const} */ (["n", "cost", "squares"])) row[column] += costs[column][at];
+    rows.set(key, row);
+  };
+  if (by === "cpu") {
+    if (!cpu) return [];
+    const costs = model.once("cpuCosts", model.costsKey || "", () => costsBy(model, cpu, CPUS));
+    costs.n.forEach((n, at) => { if (n) add(String(at), at ? `CPU ${at - 1}` : "unknown", costs, at, -1); });
+  } else {
+    const costs = threadCosts(model);
+    threads.forEach(([pid, tid, comm, process], id) => {
+      if (by === "process") add(`${pid} ${process}`, `${process || comm || "?"} ${pid}`, costs, id, id);
+      else add(String(id), `${comm || "?"} ${pid === tid ? tid : `${pid}/${tid}`}`, costs, id, id);
+    });
+  }
+  return [...rows.values()].sort((a, b) => b.cost - a.cost || a.cpu - b.cpu || (a.ids[0] ?? 0) - (b.ids[0] ?? 0));
+}
+
+/** Filter that leaves the samples of a row; null for an unknown processor.
+ * @param {Model} model @param {typeof ROWS[number]} by @param {CostRow} row @returns {import("../model.js").Filter | null} */
+export function filterOfRow({ tables: { head: { threads } } }, by, { ids, cpu }) {
+  if (by === "cpu") return cpu < 0 ? null : { kind: "cpu", cpu };
+  const pid = by === "process" ? threads[ids[0]][0] : -1, isAll = threads.every((row, id) => row[0] !== pid || row[3] === threads[ids[0]][3] || ids.includes(id));
+  return by === "process" && isAll ? { kind: "process", pid } : { kind: "threads", ids };
 }
 
 /** Rows in descending order of cost, grouped by a key.
  * @param {Model} model @param {(id: number) => string} key @param {(ids: number[]) => string} name @returns {ThreadRow[]} */
 function rowsBy(model, key, name) {
-  const { cost, squares } = model.once("threadCosts", model.costsKey || "", () => threadCosts(model)), { threads } = model.tables.head;
+  const { cost, squares } = threadCosts(model), { threads } = model.tables.head;
   /** @type {Map<string, ThreadRow>} */
   const by = new Map();
   threads.forEach((_, id) => {

@@ -55,6 +55,10 @@ export class Labels {
   /** True for a comparison of recordings. */
   get isComparison() { return false; }
 
+  /** Groups without a choice of the reader.
+   * @returns {import("../samples/group.js").GroupBy} */
+  get usualGroup() { return "none"; }
+
   /** Threads of the recording.
    * @returns {[number, number, string, string][]} */
   get threads() { return []; }

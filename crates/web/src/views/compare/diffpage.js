@@ -1,10 +1,9 @@
 // @ts-check
 // Composition of the page of a comparison.
 import { leanColour } from "../../data/colour.js";
-import { amount } from "../../data/numbers.js";
 import { functionMenu } from "../actions.js";
 import { bothSidesView } from "./bothsides.js";
-import { changeRows, inOrder } from "./changes.js";
+import { BEFORE_AFTER, changeRows, changedText, inOrder } from "./changes.js";
 import { drawChips } from "../chips.js";
 import { sidesOf } from "./comparison.js";
 import { diffOverview } from "./diffoverview.js";
@@ -45,7 +44,7 @@ export function startDiffPage(app) {
 /** View of the union of both sides' stacks.
  * @param {DiffApp} app @param {boolean} down @returns {ViewPart} */
 function union(app, down) {
-  const sides = sidesOf(app);
+  const sides = sidesOf(app, BEFORE_AFTER);
   return flameView(app, down, { tools: [sides.element], hatched: (node) => app.hatched(node), legend: (element) => { sides.press(); drawLegend(app, element); } });
 }
 
@@ -71,8 +70,7 @@ function functionsView(app) {
   const draw = () => {
     const all = inOrder(app, app.rows, (f) => app.label(f), (f) => app.model.notCompared(f)), [own, total] = app.model.tested || [0, 0];
     rows.show(all.filter((row) => !app.found || app.found.hits[row.key]), true);
-    const marked = (/** @type {"own" | "total"} */ which) => amount(all.filter((row) => row[which].marked).length);
-    note.textContent = `${app.tables.head.normalized}. Own cost: ${marked("own")} of ${amount(own)} functions changed significantly; inclusive cost: ${marked("total")} of ${amount(total)}. Changed functions come first, functions that are not compared last; a click shows both sides.`;
+    note.textContent = `${app.tables.head.normalized}. ${changedText(all, [own, total])} Changed functions come first, functions that are not compared last; a click shows both sides.`;
   };
   return { id: "functions", title: "Functions", panel, draw, resize: () => rows.draw(),
     next: (step) => rows.pick((rows.at + step + rows.rows.length) % Math.max(1, rows.rows.length)) };
