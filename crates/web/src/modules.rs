@@ -42,6 +42,8 @@ pub const MODULES: &[Module] = modules![
     "data/model.js",
     "data/tree/treerows.js",
     "data/tree/layout.js",
+    "data/listing/lines.js",
+    "data/listing/extent.js",
     "data/code.js",
     "data/samples/heat.js",
     "data/samples/order.js",

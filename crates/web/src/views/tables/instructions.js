@@ -20,10 +20,10 @@ export class Instructions {
     this.head = make("h4", { text: "Instructions" });
     this.note = make("p", { class: "note" });
     this.list = /** @type {HTMLSelectElement} */ (make("select", { "aria-label": "Machine code of", change: () => this.choose() }));
-    const mark = (/** @type {CodeLine} */ row) => "code" + (row.own ? " hot" : "") + (row.of.includes(this.line) ? " linked" : "");
-    /** Number of the selected source line, and the receiver of the lines of a selected instruction. */
-    this.line = 0;
-    /** @type {(lines: number[]) => void} */
+    const mark = (/** @type {CodeLine} */ row) => "code" + (row.own ? " hot" : "") + (row.of.includes(this.key) ? " linked" : "");
+    /** Key of the selected source line, and the receiver of the lines of a selected instruction. */
+    this.key = "";
+    /** @type {(keys: string[]) => void} */
     this.selected = () => {};
     const own = (/** @type {CodeLine} */ row) => `${amount(row.own)} samples, ${spread(row.own, app.costs.allN, row.own, app.costs.allN)}`;
     /** @type {Rows<CodeLine>} */
@@ -32,13 +32,13 @@ export class Instructions {
       picked: (row) => this.selected(row.of),
       columns: [
         { title: "Own", width: "5.5em", kind: "number", text: (row) => row.own ? percent(row.own, app.costs.allN) : "", hint: (row) => row.own ? own(row) : "", bar: (row) => row.own / this.most },
-        { title: "All", width: "4.5em", kind: "number", text: (row) => row.all ? amount(row.all) : "", hint: (row) => row.all > row.own ? `${amount(row.all - row.own)} of them in other functions inlined here, or in functions that inline this one` : "" },
+        { title: "All", width: "4.5em", kind: "number", text: (row) => row.all ? amount(row.all) : "", hint: (row) => row.all > row.own ? `${amount(row.all - row.own)} of them in other functions inlined here, or in functions that inline this one` : "", bar: (row) => row.all / this.mostAll },
         { title: "Address", width: "8em", kind: "name", text: (row) => hex(row.address), mark },
         { title: "Instruction", width: "minmax(16em, 1fr)", kind: "name", text: (row) => row.text, mark },
       ],
     });
-    /** Own samples of the costliest instruction. */
-    this.most = 1;
+    /** Own samples of the instruction with most of them, and all samples of the one with most of these. */
+    this.most = this.mostAll = 1;
     this.element = make("div", { class: "column" }, this.head, this.note, this.list, this.rows.element);
     /** @type {{ block: CodeBlock, lines: CodeLine[], name: string, own: number }[]} */
     this.parts = [];
@@ -71,7 +71,7 @@ export class Instructions {
     if (this.parts.length) this.choose(key === this.shown);
     else {
       this.head.textContent = "Addresses of the samples";
-      this.most = Math.max(1, ...places.map(({ n }) => n));
+      this.most = this.mostAll = Math.max(1, ...places.map(({ n }) => n));
       this.rows.show(places.map(({ address, n }) => ({ address, text: "", all: n, own: n, of: [] })), key === this.shown);
     }
     this.shown = key;
@@ -84,8 +84,9 @@ export class Instructions {
     if (!part) return;
     this.head.textContent = `Instructions of ${part.name || "the machine code"}`;
     let most = 0;
-    part.lines.forEach((line, at) => { if (line.own > part.lines[most].own) most = at; });
-    this.most = Math.max(1, part.lines[most]?.own ?? 1);
+    part.lines.forEach((line, at) => { if (line.all > part.lines[most].all) most = at; });
+    this.most = part.lines.reduce((sum, line) => Math.max(sum, line.own), 1);
+    this.mostAll = Math.max(1, part.lines[most]?.all ?? 1);
     this.rows.show(part.lines, keepPlace);
     this.rows.fit((row) => row.text);
     if (keepPlace) return;
@@ -94,12 +95,12 @@ export class Instructions {
   }
 
   /** Marks the instructions of a source line, and scrolls to the costliest one.
-   * @param {number} line */
-  mark(line) {
-    this.line = line;
+   * @param {string} key */
+  mark(key) {
+    this.key = key;
     let most = -1;
     const { rows } = this.rows;
-    rows.forEach(({ data }, at) => { if (data.of.includes(line) && (most < 0 || data.own > rows[most].data.own)) most = at; });
+    rows.forEach(({ data }, at) => { if (data.of.includes(key) && (most < 0 || data.all > rows[most].data.all)) most = at; });
     if (most >= 0) this.rows.reveal(most); else this.rows.draw();
   }
 }
