@@ -1,9 +1,10 @@
 // Source view: lines with their costs, inlined lines, the bounds of functions.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { codeLines } from "../src/data/code.js";
+import { codeLines, hex } from "../src/data/code.js";
 import { Model } from "../src/data/model.js";
 import { extentOf } from "../src/data/listing/extent.js";
+import { functionsAt, jumpsOf, targetOf } from "../src/data/listing/jumps.js";
 import { linesOf } from "../src/data/listing/lines.js";
 import { VIEW, tables } from "./tables.js";
 
@@ -63,4 +64,25 @@ test("a function is shown from its heading to its end", () => {
   assert.deepEqual([of(python, 7, 7), of(python, 12, 12)], [[4, 9], [11, 12]]);
   assert.deepEqual(of(Array(30).fill("x").join("\n"), 10, 12), [4, 18], "no heading");
   assert.deepEqual(of("f() {\n}", 5, 6), [1, 6], "a text of another version");
+});
+
+test("the targets of jumps and calls are read", () => {
+  const of = (text) => { const found = targetOf(text); return found && [found.address, found.isCall]; };
+  assert.deepEqual(["je 0x1478", "jmp 0x13f8", "bnd jmp 0x10", "jne,pt 0x20", "loop 0x30", "call 0x40", "callq 0x50", "notrack jmp *%rax", "call *%rax", "jmp *0x2038(%rip)", "mov $0x10,%eax", "call *0x40"].map(of),
+    [[0x1478, false], [0x13f8, false], [0x10, false], [0x20, false], [0x30, false], [0x40, true], [0x50, true], null, null, null, null, null]);
+});
+
+test("jumps inside a function have lanes without overlaps, short ones first", () => {
+  const code = (...texts) => texts.map((text, at) => ({ address: 0x10 + at, text }));
+  assert.deepEqual(jumpsOf(code("jmp 0x15", "je 0x13", "nop", "jne 0x11", "jmp 0x99", "jmp 0x15", "call 0x10", "jmp 0x17")), [
+    { from: 0, to: 5, lane: 2 }, { from: 1, to: 3, lane: 0 }, { from: 3, to: 1, lane: 1 }, { from: 5, to: 5, lane: 2 }, { from: 7, to: 7, lane: 0 },
+  ]);
+  const all = jumpsOf(code(...Array.from({ length: 8 }, (_, at) => `jmp ${hex(0x10 + 15 - at)}`), ...Array(8).fill("nop")));
+  assert.deepEqual(all.map((jump) => jump.lane), [-1, -1, 5, 4, 3, 2, 1, 0]);
+});
+
+test("a call's target has the name of the function that has samples in the code there", () => {
+  const module = model.moduleOf()[f("shade")], block = (start, length) => ({ module, start, lengths: [length], text: "nop" });
+  const found = functionsAt(model, module, [block(0x1000, 4), block(0x1007, 2), block(0x2000, 4), { ...block(0x1004, 3), module: module + 1 }]);
+  assert.deepEqual([...found], [[0x1000, f("shade")], [0x1007, f("main")]]);
 });

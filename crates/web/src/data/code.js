@@ -16,7 +16,7 @@ import { GONE } from "./tree/transform.js";
 
 /** Address of a place as a number. Addresses above 2 to the 53rd would be inexact, but no file has them.
  * @param {import("./columns.js").Tables} tables @param {number} place */
-const addressAt = (tables, place) => tables.placeHigh[place] * 0x100000000 + tables.placeLow[place];
+export const addressAt = (tables, place) => tables.placeHigh[place] * 0x100000000 + tables.placeLow[place];
 
 /** Calls `each` with the node, the address and the sample count of each leaf in a module.
  * @param {Model} model @param {number} module @param {(node: number, address: number, n: number) => void} each */
