@@ -6,6 +6,7 @@ import { Model } from "../src/data/model.js";
 import { extentOf } from "../src/data/listing/extent.js";
 import { functionsAt, jumpsOf, targetOf } from "../src/data/listing/jumps.js";
 import { linesOf } from "../src/data/listing/lines.js";
+import { START, fromFragment, toFragment } from "../src/data/state.js";
 import { VIEW, tables } from "./tables.js";
 
 /** A loop with an inlined helper, a helper inlined into that, and a call. */
@@ -85,4 +86,9 @@ test("a call's target has the name of the function that has samples in the code 
   const module = model.moduleOf()[f("shade")], block = (start, length) => ({ module, start, lengths: [length], text: "nop" });
   const found = functionsAt(model, module, [block(0x1000, 4), block(0x1007, 2), block(0x2000, 4), { ...block(0x1004, 3), module: module + 1 }]);
   assert.deepEqual([...found], [[0x1000, f("shade")], [0x1007, f("main")]]);
+});
+
+test("the width of the lines is in the address", () => {
+  assert.equal(toFragment({ ...START, view: "source", wide: 420 }), "view=source&wide=420");
+  assert.deepEqual([fromFragment("wide=420").wide, fromFragment("wide=-1").wide], [420, 0]);
 });

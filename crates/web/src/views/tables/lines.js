@@ -5,6 +5,7 @@ import { linesOf } from "../../data/listing/lines.js";
 import { baseName } from "../../data/names.js";
 import { amount, percent, spread } from "../../data/numbers.js";
 import { make } from "../elements/element.js";
+import { showSplitter, startSplitter } from "../graphs/splitter.js";
 import { Instructions } from "./instructions.js";
 import { Rows } from "../elements/rows.js";
 
@@ -13,6 +14,9 @@ import { Rows } from "../elements/rows.js";
 /** @typedef {import("../../data/listing/lines.js").LineCost} LineCost */
 /** Line of the source, with the number of functions around it that are inlined; `key` identifies it.
  * @typedef {LineCost & { line: number, text: string, key: string, depth: number }} Line */
+
+/** Minimum width of the lines and of the instructions, in pixels. */
+const LEAST = 200;
 
 /** Samples of the machine code of a line: its own, and those of its inlined lines.
  * @param {LineCost} cost @returns {number} */
@@ -74,8 +78,23 @@ export function sourceView(app) {
     const at = lines.rows.findIndex(({ data }) => of.includes(data.key));
     if (at >= 0) lines.reveal(at); else lines.draw();
   };
-  const panel = make("section", { class: "panel column" }, head, whole, note, make("div", { class: "beside source" },
-    make("div", { class: "column" }, make("h4", { text: "Lines" }), lines.element), code.element));
+  const listing = make("div", { class: "column", id: "listing" }, make("h4", { text: "Lines" }), lines.element);
+  const line = make("div", { class: "splitter", role: "separator", tabindex: 0, "aria-orientation": "vertical", "aria-controls": "listing", "aria-label": "Width of the lines",
+    "aria-valuenow": 0, title: "Drag, or use the arrow keys, to set the width of the lines; a double click resets it" });
+  const beside = make("div", { class: "beside source" }, listing, line, code.element);
+  const panel = make("section", { class: "panel column" }, head, whole, note, beside);
+  const widest = () => Math.max(0, beside.clientWidth - LEAST);
+  /** Sets the width of the lines. */
+  const split = () => {
+    const { wide } = app.state;
+    beside.style.setProperty("--lines", wide ? `${Math.max(LEAST, Math.min(wide, widest()))}px` : "minmax(0, 1fr)");
+    showSplitter(line, listing.clientWidth, widest(), LEAST);
+  };
+  startSplitter(line, { size: () => listing.clientWidth, most: widest, set: (wide, isMoving) => {
+    const patch = { wide: wide && Math.max(LEAST, wide) };
+    if (isMoving) app.state = { ...app.state, ...patch }; else app.keep(patch);
+    split();
+  } });
   const draw = () => {
     const { own } = app.model.functionCosts(), before = f;
     f = app.state.func;
@@ -83,6 +102,7 @@ export function sourceView(app) {
     if (!app.model.functions) return;
     if (f !== before) expanded = new Set();
     const file = app.model.file(f), text = textOf(file);
+    split();
     head.textContent = app.label(f);
     app.showWhole(whole, f);
     note.textContent = `${file || "source file unknown"}${app.model.module(f) ? ` in ${app.model.module(f)}` : ""}. ` +
@@ -117,7 +137,7 @@ export function sourceView(app) {
     lines.reveal(hottest - 6);
     lines.reveal(hottest);
   };
-  return { id: "source", title: "Source", panel, draw, resize: () => { lines.draw(); code.rows.draw(); } };
+  return { id: "source", title: "Source", panel, draw, resize: () => { split(); lines.draw(); code.rows.draw(); } };
 }
 
 /** All lines of a function's text, if lines of it have a cost.
