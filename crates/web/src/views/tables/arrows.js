@@ -52,10 +52,6 @@ export class Arrows {
     }
     return made;
   }
-
-  /** Row of a jump's target; -1 if the row is no jump inside the code.
-   * @param {number} row */
-  targetFrom(row) { return (this.by[row] || []).find((jump) => jump.from === row)?.to ?? -1; }
 }
 
 /** Text of an instruction, with a mark at the target that a click goes to.

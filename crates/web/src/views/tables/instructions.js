@@ -28,7 +28,6 @@ export class Instructions {
     this.callees = new Map();
     /** Indexes of the shown instructions. @type {Map<CodeLine, number>} */
     this.indexes = new Map();
-    const callee = (/** @type {CodeLine} */ row) => this.callees.get(targetOf(row.text)?.address ?? -1) ?? -1;
     /** Key of the selected source line, and the receiver of the lines of a selected instruction. */
     this.key = "";
     /** @type {(keys: string[]) => void} */
@@ -42,14 +41,14 @@ export class Instructions {
         this.rows.draw();
         this.selected(row.of);
       },
-      follow: (row) => this.follow(row, callee(row)),
+      follow: (row) => this.follow(row),
       over: (row) => this.light(row ? this.index(row) : -1),
       columns: [
         { title: "Own", width: "5.5em", kind: "number", text: (row) => row.own ? percent(row.own, app.costs.allN) : "", hint: (row) => row.own ? own(row) : "", bar: (row) => row.own / this.most },
         { title: "All", width: "4.5em", kind: "number", text: (row) => row.all ? amount(row.all) : "", hint: (row) => row.all > row.own ? `${amount(row.all - row.own)} of them in other functions inlined here, or in functions that inline this one` : "", bar: (row) => row.all / this.mostAll },
         { title: "Address", width: "8em", kind: "name", text: (row) => hex(row.address), mark },
         { title: "Jumps", width: "4.6em", kind: "name", text: () => "", draw: (row) => [this.arrows.draw(this.index(row))], drop: 1 },
-        { title: "Instruction", width: "minmax(16em, 1fr)", kind: "name", text: (row) => row.text, mark, draw: (row) => withTarget(row.text, this.nameOf(callee(row))) },
+        { title: "Instruction", width: "minmax(16em, 1fr)", kind: "name", text: (row) => row.text, mark, draw: (row) => withTarget(row.text, this.calleeName(row)) },
       ],
     });
     /** Own samples of the instruction with most of them, and all samples of the one with most of these. */
@@ -106,8 +105,9 @@ export class Instructions {
     this.mostAll = Math.max(1, part.lines[most]?.all ?? 1);
     this.arrows.show(jumpsOf(part.lines), part.lines.length);
     this.indexes = new Map(part.lines.map((line, at) => [line, at]));
+    this.arrows.at = keepPlace ? this.rows.at : most;
     this.rows.show(part.lines, keepPlace);
-    this.rows.fit((row) => row.text + (row.text.includes("call") || row.text.startsWith("j") ? this.nameOf(this.callees.get(targetOf(row.text)?.address ?? -1) ?? -1) + "   " : ""));
+    this.rows.fit((row) => `${row.text} <${this.calleeName(row)}>`);
     if (keepPlace) return;
     this.rows.reveal(Math.min(part.lines.length - 1, most + 6));
     this.rows.reveal(most);
@@ -126,17 +126,24 @@ export class Instructions {
   /** @param {CodeLine} row */
   index(row) { return this.indexes.get(row) ?? -1; }
 
-  /** @param {number} f */
-  nameOf(f) { return f < 0 ? "" : this.app.label(f); }
+  /** Function that a call or a jump enters; -1 if it is unknown.
+   * @param {CodeLine} row */
+  callee(row) { return this.callees.get(targetOf(row.text)?.address ?? -1) ?? -1; }
+
+  /** @param {CodeLine} row */
+  calleeName(row) {
+    const f = this.callee(row);
+    return f < 0 ? "" : this.app.label(f);
+  }
 
   /** Goes to the target of a jump, or to the function that a call or a jump enters.
-   * @param {CodeLine} row @param {number} callee */
-  follow(row, callee) {
-    const from = this.index(row), to = this.arrows.targetFrom(from);
+   * @param {CodeLine} row */
+  follow(row) {
+    const from = this.index(row), address = targetOf(row.text)?.address, to = this.rows.rows.findIndex(({ data }) => data.address === address);
     if (to >= 0) {
       this.rows.reveal(to + (to < from ? -3 : 3));
       this.rows.pick(to);
-    } else if (callee >= 0) this.app.change({ func: callee });
+    } else if (this.callee(row) >= 0) this.app.change({ func: this.callee(row) });
   }
 
   /** Highlights the jumps at the row under the mouse, and their other ends.

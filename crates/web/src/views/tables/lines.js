@@ -22,6 +22,10 @@ const LEAST = 200;
  * @param {LineCost} cost @returns {number} */
 const samplesOf = (cost) => (cost.inner || []).reduce((sum, inner) => sum + samplesOf(inner), cost.own);
 
+/** Most own samples of a line or of its inlined lines.
+ * @param {LineCost} cost @returns {number} */
+const mostIn = (cost) => (cost.inner || []).reduce((most, inner) => Math.max(most, mostIn(inner)), cost.own);
+
 /** @param {App} app @returns {ViewPart} */
 export function sourceView(app) {
   const head = make("h3"), whole = make("p", { class: "note" }), note = make("p", { class: "note" });
@@ -121,7 +125,7 @@ export function sourceView(app) {
     others.sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line);
     if (text) shown = [...withText(shown, text, app.model.named.functions[f][3] ?? 0), ...others];
     else shown = [...shown, ...others].sort((a, b) => b.own - a.own || b.total - a.total || a.line - b.line);
-    most = { own: Math.max(1, ...shown.map((row) => row.own)), total: Math.max(1, ...shown.map((row) => row.total)) };
+    most = { own: Math.max(1, ...shown.map(mostIn)), total: Math.max(1, ...shown.map((row) => row.total)) };
     linked = [];
     code.key = "";
     lines.show(shown, true);
