@@ -1,7 +1,8 @@
 // Names, numbers, colours, the address, and layout.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { functionsOfFile, linesOf, nodeAt, sandwich } from "../src/data/tree/around.js";
+import { functionsOfFile, nodeAt, sandwich } from "../src/data/tree/around.js";
+import { linesOf } from "../src/data/listing/lines.js";
 import { codeLines, endOf, hex, addressesOf } from "../src/data/code.js";
 import { INK, contrast, heatColour, kindColour, leanColour, moduleColour, parse } from "../src/data/colour.js";
 import { NONE, readParts, readTables } from "../src/data/columns.js";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { shortName } from "../src/data/names.js";
+import { shortName } from "../src/data/short.js";
 
 /** @type {{ full: string, short: string, page?: string }[]} */
 const rows = JSON.parse(readFileSync(new URL("short_names.json", import.meta.url), "utf8"));

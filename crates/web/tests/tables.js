@@ -1,11 +1,11 @@
 // Small tables for tests, from literal samples.
-import { KERNEL, NONE, VERSION } from "../src/data/columns.js";
+import { INLINED, KERNEL, NONE, VERSION } from "../src/data/columns.js";
 
 /** Tables of samples: `stack` from the outermost function inwards, as `name` or `name@line`; `module` by function in
  * `modules`. A sample may have a time, a thread (row of `threads`), a processor, an event and a period, and may be truncated
- * (`cut`). A time off the processor has a `wait`, the number of its kind; `kernel` names functions of the kernel.
+ * (`cut`). A time off the processor has a `wait`, the number of its kind; `kernel` and `inlined` name functions of the kernel and inlined ones.
  * @param {{ stack: string[], n?: number, time?: number, thread?: number, event?: number, period?: number, cpu?: number, cut?: boolean, wait?: number }[]} rows
- * @param {{ modules?: Record<string, string>, threads?: [number, number, string, string][], cgroups?: string[], events?: any[], unit?: number, kernel?: string[], offCpu?: number, waits?: string[] }} [options] */
+ * @param {{ modules?: Record<string, string>, threads?: [number, number, string, string][], cgroups?: string[], events?: any[], unit?: number, kernel?: string[], inlined?: string[], offCpu?: number, waits?: string[] }} [options] */
 export function tables(rows, options = {}) {
   const names = [], modules = [], functions = [];
   const index = (list, text) => list.includes(text) ? list.indexOf(text) : list.push(text) - 1;
@@ -23,7 +23,7 @@ export function tables(rows, options = {}) {
         child = lines.parent.push(node) - 1;
         lines.func.push(f);
         lines.line.push(number);
-        lines.flags.push(options.kernel?.includes(name) ? KERNEL : 0);
+        lines.flags.push((options.kernel?.includes(name) ? KERNEL : 0) | (options.inlined?.includes(name) ? INLINED : 0));
       }
       node = child;
     }

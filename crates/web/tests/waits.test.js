@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { addressesOf } from "../src/data/code.js";
 import { Model } from "../src/data/model.js";
 import { fromFragment, toFragment } from "../src/data/state.js";
-import { linesOf } from "../src/data/tree/around.js";
+import { linesOf } from "../src/data/listing/lines.js";
 import { waitCosts } from "../src/data/waits.js";
 import { VIEW, foldedStacks, tables } from "./tables.js";
 

@@ -50,6 +50,14 @@ impl JsonWriter {
         push_string(&mut self.text, text.as_ref());
     }
 
+    /// Appends a text of lines, such as a source file. Unlike a name, it is never truncated.
+    pub(crate) fn lines(&mut self, text: impl AsRef<[u8]>) {
+        self.comma();
+        self.text.push(b'"');
+        push_json(&mut self.text, text.as_ref());
+        self.text.push(b'"');
+    }
+
     /// Appends a string, or null.
     pub(crate) fn maybe_string(&mut self, text: Option<impl AsRef<[u8]>>) {
         match text {
@@ -130,7 +138,17 @@ pub(crate) fn push_string(out: &mut Vec<u8>, text: &[u8]) {
 
 #[cfg(test)]
 mod tests {
+    use profile::LONGEST_IN_TABLE;
+
     use super::*;
+
+    #[test]
+    fn lines_are_never_truncated() {
+        let text = "x\n".repeat(LONGEST_IN_TABLE);
+        let mut json = JsonWriter::default();
+        json.lines(&text);
+        assert_eq!(json.text, format!("\"{}\"", "x\\n".repeat(LONGEST_IN_TABLE)).into_bytes());
+    }
 
     #[test]
     fn commas_are_between_values() {

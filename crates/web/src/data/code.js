@@ -1,6 +1,7 @@
 // @ts-check
 // Machine code: the instructions of a function, with their samples.
 import { INLINED, NONE } from "./columns.js";
+import { keyOf } from "./listing/lines.js";
 import { GONE } from "./tree/transform.js";
 
 /** @typedef {import("./model.js").Model} Model */
@@ -8,14 +9,14 @@ import { GONE } from "./tree/transform.js";
  * bytes; `text` has one line per instruction.
  * @typedef {{ module: number, start: number, lengths: number[], text: string }} CodeBlock */
 /** Instruction with its samples: all of them, and those of the selected function, which may be inlined there; and the
- * numbers of the function's lines in its samples.
- * @typedef {{ address: number, text: string, all: number, own: number, of: number[] }} CodeLine */
+ * keys of the function's lines in its samples, with the lines inlined there.
+ * @typedef {{ address: number, text: string, all: number, own: number, of: string[] }} CodeLine */
 /** Sampled address of a function, with its number of samples.
  * @typedef {{ address: number, n: number }} Place */
 
 /** Address of a place as a number. Addresses above 2 to the 53rd would be inexact, but no file has them.
  * @param {import("./columns.js").Tables} tables @param {number} place */
-const addressAt = (tables, place) => tables.placeHigh[place] * 0x100000000 + tables.placeLow[place];
+export const addressAt = (tables, place) => tables.placeHigh[place] * 0x100000000 + tables.placeLow[place];
 
 /** Calls `each` with the node, the address and the sample count of each leaf in a module.
  * @param {Model} model @param {number} module @param {(node: number, address: number, n: number) => void} each */
@@ -65,14 +66,17 @@ export function codeLines(model, f, block) {
     const line = lines[low - 1];
     line.all += n;
     all += n;
-    if (func[node] === f) {
-      line.own += n;
-      if (numbers[node] && !line.of.includes(numbers[node])) line.of.push(numbers[node]);
+    if (func[node] === f) line.own += n;
+    const nodes = [node];
+    while (flags[nodes[0]] & INLINED && parent[nodes[0]] !== NONE) nodes.unshift(parent[nodes[0]]);
+    name ||= model.name(func[nodes[0]]);
+    const first = nodes.findIndex((one) => func[one] === f);
+    if (first < 0 || !numbers[nodes[first]]) return;
+    let key = "";
+    for (const one of nodes.slice(first)) {
+      key = key ? keyOf(key, func[one], numbers[one]) : String(numbers[one]);
+      if (!line.of.includes(key)) line.of.push(key);
     }
-    if (name) return;
-    let outer = node;
-    while (flags[outer] & INLINED && parent[outer] !== NONE) outer = parent[outer];
-    name = model.name(func[outer]);
   });
   return { lines, name, all };
 }

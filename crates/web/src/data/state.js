@@ -7,17 +7,18 @@ import { ROWS } from "./samples/threads.js";
 /** @typedef {{ view: string, event: number, weight: "samples" | "period", truncated: "apart" | "together" | "hidden",
  *   group: import("./samples/group.js").GroupBy, filters: Filter[], search: string, zoom: number[], func: number, thread: number,
  *   base: [number, number] | null, side: "both" | "before" | "after", colour: "module" | "kind",
- *   lanes: "thread" | "cpu", open: string[], tall: number, names: "full" | "short", kernel: "folded" | "shown", sort: string, last: number, own: "hidden" | "shown", marks: number[], from: number, rows: "" | typeof ROWS[number] }} State
+ *   lanes: "thread" | "cpu", open: string[], tall: number, wide: number, names: "full" | "short", kernel: "folded" | "shown", sort: string, last: number, own: "hidden" | "shown", marks: number[], from: number, rows: "" | typeof ROWS[number] }} State
  * For a live recording: `last` is the number of recent seconds that are shown (0 for all), `own` shows or hides samples
  * of the recorder and of the service.
- * `lanes`, `open` and `tall` describe the timeline: kind of its lanes, names of the expanded ones, height (0 for automatic).
+ * `lanes`, `open` and `tall` describe the timeline: kind of its lanes, names of the expanded ones, height (0 for automatic);
+ * `wide` is the width of the source lines beside the instructions, in pixels (0 for automatic).
  * `rows` is the kind of rows in the table of threads, empty for automatic.
  * `marks` are times that the reader marked; all times are relative to `from`. */
 
 /** @type {State} */
 export const START = {
   view: "overview", event: -1, weight: "samples", truncated: "apart", group: "none", filters: [], search: "", zoom: [],
-  func: -1, thread: -1, base: null, side: "both", colour: "module", names: "short", kernel: "folded", lanes: "thread", open: [], tall: 0, sort: "own", last: 0, own: "hidden", marks: [], from: 0, rows: "",
+  func: -1, thread: -1, base: null, side: "both", colour: "module", names: "short", kernel: "folded", lanes: "thread", open: [], tall: 0, wide: 0, sort: "own", last: 0, own: "hidden", marks: [], from: 0, rows: "",
 };
 
 /** @type {Record<string, readonly string[]>} */
@@ -79,7 +80,7 @@ export function toFragment(state, names = new Numbers()) {
   for (const text of names.zoom(state.zoom)) parts.append("zoom", text);
   if (state.base) parts.set("base", state.base.join("-"));
   if (state.marks.length) parts.set("marks", state.marks.join("."));
-  for (const key of /** @type {const} */ (["last", "from", "tall"])) if (state[key]) parts.set(key, String(state[key]));
+  for (const key of /** @type {const} */ (["last", "from", "tall", "wide"])) if (state[key]) parts.set(key, String(state[key]));
   return parts.toString().replace(/%(?:3A|2F|2C|7E)/g, decodeURIComponent);
 }
 
@@ -105,7 +106,7 @@ export function fromFragment(fragment, names = new Numbers()) {
   const base = (parts.get("base") || "").split("-").map(whole);
   if (base.length === 2 && base.every((one) => one !== null)) state.base = base;
   state.marks = (parts.get("marks") || "").split(".").map(whole).filter((time) => time !== null);
-  for (const key of ["last", "from", "tall"]) state[key] = whole(parts.get(key)) ?? 0;
+  for (const key of ["last", "from", "tall", "wide"]) state[key] = whole(parts.get(key)) ?? 0;
   return state;
 }
 

@@ -11,6 +11,7 @@ export function codeOfService(id, head) {
   /** @type {CodeBlock[]} */
   const known = [];
   return {
+    blocks: () => known,
     at: async (module, address) => {
       const found = known.find((block) => block.module === module && address >= block.start && address < endOf(block));
       if (found) return found;

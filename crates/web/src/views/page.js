@@ -23,7 +23,7 @@ import { treeView } from "./tables/trees.js";
 
 const KEYS = [
   ["/", "search; a pattern is between slashes"], ["n, N", "the next, the previous match"], ["Backspace", "undo the last step"],
-  ["click, tap", "select a frame, row or cell; its description stays below"], ["double click, second tap", "zoom to a frame"], ["Escape", "close, or zoom out"], ["Arrow keys", "from frame to frame, row to row, cell to cell"], ["Enter", "zoom, open, choose; from a tab: into the view, as ↓"],
+  ["click, tap", "select a frame, row or cell; its description stays below"], ["double click, second tap", "zoom to a frame"], ["Escape", "close, or zoom out"], ["Arrow keys", "from frame to frame, row to row, cell to cell"], ["Enter", "zoom, open, choose, follow a jump; from a tab: into the view, as ↓"],
   ["m, right click", "menu; its entries show their keys, which act on the frame under the mouse, else on the selection"], ["c", "callers and callees"], ["a", "source and instructions"],
   ["f, o, x", "focus on a function; only stacks with it; none of these"], ["h, u, i", "hide it; charge it to its callers; fold its callees"],
   ["r, R", "collapse its recursion; all recursion"], ["p", "charge parts (.cold, .part) to their functions"], ["d, D, k", "only its module; without that; only the kernel"], ["g, G", "merge its module; all modules"],

@@ -18,7 +18,7 @@ import { addressOf, stateOf } from "../data/links.js";
  *   isHovered?: () => boolean, graphs?: () => import("./graphs/graph.js").Graph[][] }} ViewPart */
 
 /** Parts of the state that undo does not change. */
-const ELSEWHERE = /** @type {const} */ (["view", "func", "thread", "sort", "names", "group", "colour", "lanes", "open", "tall", "rows"]);
+const ELSEWHERE = /** @type {const} */ (["view", "func", "thread", "sort", "names", "group", "colour", "lanes", "open", "tall", "wide", "rows"]);
 
 export class Shell {
   /** @param {Labels} model */

@@ -5,7 +5,9 @@ import { endOf } from "../data/code.js";
 
 /** @typedef {() => Promise<ArrayBuffer>} Source */
 /** Machine code of the function at an address of a module; null if it is unavailable, for the reason in `why`.
- * @typedef {{ at: (module: number, address: number) => Promise<import("../data/code.js").CodeBlock | null>, why: string }} CodeSource */
+ * @typedef {{ at: (module: number, address: number) => Promise<import("../data/code.js").CodeBlock | null>, why: string,
+ *   blocks: () => import("../data/code.js").CodeBlock[] }} CodeSource
+ * `blocks` are those at hand. */
 
 /** Texts of source files: `known` is immediate, `ask` requests them; null if a text is unavailable.
  * @typedef {{ known: (file: string) => string[] | null | undefined, ask: (file: string) => Promise<string[] | null>, why: string }} TextSource */
@@ -26,6 +28,7 @@ export function codeOfDocument(head) {
   const why = !blocks.length ? "This page has no instructions." : `This page has the instructions of the ${blocks.length.toLocaleString("en")} costliest functions` +
     (out ? `, but not of ${out.toLocaleString("en")} more, which exceed its size limit` : "") + "; the kernel, code without a file, and processors other than x86-64 have none.";
   return {
+    blocks: () => head.code || [],
     at: async (module, address) => blocks.find(({ block, end }) => block.module === module && address >= block.start && address < end)?.block || null,
     why: `${why} unwind-perf annotate FUNCTION shows those of any function.`,
   };

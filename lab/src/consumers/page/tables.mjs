@@ -73,7 +73,7 @@ export async function functions({ page, expect, same, step, state, key, tab, row
   same((await state()).view, "sandwich", "Enter opens a function");
 }
 
-/** Checks modules, files and source. */
+/** Checks modules and files. */
 export async function modules({ page, expect, same, step, text, key, tab, kinds, shot }) {
   step("modules and files");
   await tab("modules");
@@ -95,18 +95,73 @@ export async function modules({ page, expect, same, step, text, key, tab, kinds,
     expect(remedy && status.includes(remedy.trim().slice(1)), `the file says it too: ${status}, for ${told}`);
   }
   await shot("files");
+}
 
+/** Checks the source view: lines, inlined lines, instructions with jumps, and the splitter. */
+export async function source(tools) {
+  const { page, expect, same, tab, key, shot, step, state } = tools;
   step("source");
   await tab("source");
-  const lines = await page.$$eval("#view-source .rows", (all) => all.map((one) => one.querySelectorAll("[data-index]").length));
-  expect(lines[0] > 0, "a function has lines");
+  const table = (label) => `#view-source .rows[aria-label=${label}]`;
+  const rows = (label) => page.$$eval(`${table(label)} [data-index]`, (all) => all.map((row) => ({ level: Number(row.getAttribute("aria-level")), open: row.getAttribute("aria-expanded"), at: Number(row.dataset.index),
+    cells: [...row.querySelectorAll(".cell")].map((cell) => cell.textContent) })));
+  expect((await rows("Lines")).length > 0, "a function has lines");
   // Samples of this machine's architecture have instructions, others only addresses.
-  await page.waitForFunction(() => document.querySelector("#view-source .note + .beside .column:nth-child(2) h4").textContent !== "Instructions");
-  const code = await page.evaluate(() => (profile.tables.head.code || []).length), heading = await page.textContent("#view-source .beside .column:nth-child(2) h4");
-  const sampled = await page.$$eval("#view-source .rows:last-child [data-index]", (all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
-  expect(sampled.some((cells) => cells[0] && cells[2].startsWith("0x")), `what was sampled has addresses: ${JSON.stringify(sampled.slice(0, 3))}`);
-  if (code && heading.startsWith("Instructions of")) expect(sampled.every((cells) => cells[3]), "instructions have texts");
+  const heading = () => page.$eval("#view-source .beside .column:last-child h4", (one) => one.textContent);
+  await page.waitForFunction(() => document.querySelector("#view-source .beside .column:last-child h4").textContent !== "Instructions");
+  const code = await page.evaluate(() => (profile.tables.head.code || []).length), sampled = await rows("Instructions");
+  expect(sampled.some(({ cells }) => cells[0] && cells[2].startsWith("0x")), `what was sampled has addresses: ${JSON.stringify(sampled.slice(0, 3))}`);
+  if (code && (await heading()).startsWith("Instructions of")) expect(sampled.every(({ cells }) => cells[4]), "instructions have texts");
   await shot("source");
+
+  // A function with inlined lines, if there is one: its line opens by key, and its instructions are marked.
+  const before = (await state()).func, caller = await page.evaluate(() => {
+    const { lines: { n, parent, func, flags } } = profile.tables, { n: samples } = profile.model.functionCosts();
+    let best = -1;
+    for (let i = 0; i < n; i++) if (flags[i] & 1 && parent[i] < n && func[i] !== func[parent[i]] && samples[func[i]] > 0 && (best < 0 || samples[func[i]] > samples[best])) best = func[parent[i]];
+    return best;
+  });
+  if (caller >= 0) {
+    await page.evaluate((func) => profile.change({ func }), caller);
+    await page.focus(table("Lines"));
+    await key("Home");
+    const canOpen = () => page.locator(`${table("Lines")} .row.at[aria-expanded=false]`).count();
+    for (let k = 0; k < 200 && !(await canOpen()); k++) await key("ArrowDown");
+    expect(await canOpen(), "a line with inlined functions can be opened");
+    const closed = await page.getAttribute(table("Lines"), "aria-rowcount");
+    await key("ArrowRight");
+    const opened = await rows("Lines"), inner = opened.filter(({ level }) => level === 2);
+    expect(inner.length > 0 && await page.getAttribute(table("Lines"), "aria-rowcount") === String(Number(closed) + inner.length), `the inlined lines are in place: ${JSON.stringify(inner)}`);
+    expect(inner.every(({ cells }) => (cells[0] || cells[1]) && cells[3].split("  ").length >= 2), "they have a cost, a function and a place");
+    await shot("source-inlined");
+    await key("ArrowLeft");
+    same(await page.getAttribute(table("Lines"), "aria-rowcount"), closed, "the left arrow key closes the line");
+  }
+
+  // A jump, if one is in sight, leads to its target.
+  const jump = page.locator(`${table("Instructions")} [data-index]:has(.follow):has(path)`).first();
+  if (await jump.count()) {
+    const text = await jump.locator(".follow").textContent();
+    await jump.locator(".follow").click();
+    const there = () => page.$eval(`${table("Instructions")} .row.at`, (row) => row.children[2].textContent);
+    same(await there(), text, "a click on a target goes there");
+    expect(await page.locator(`${table("Instructions")} .row.at path.lit`).count() > 0, "the jump is highlighted");
+  }
+
+  // The splitter.
+  const width = () => page.$eval("#listing", (one) => one.clientWidth), usual = await width();
+  await page.focus("#view-source .splitter");
+  await key("ArrowLeft", "ArrowLeft");
+  same([await width(), (await state()).wide], [usual - 44, usual - 44], "arrow keys set the width of the lines");
+  const box = await page.locator("#view-source .splitter").boundingBox();
+  await page.mouse.move(box.x + 3, box.y + 50);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 103, box.y + 60, { steps: 3 });
+  await page.mouse.up();
+  same([await width(), (await state()).wide], [usual + 56, usual + 56], "dragging does");
+  await page.locator("#view-source .splitter").dblclick();
+  same([await width(), (await state()).wide], [usual, 0], "a double click resets it");
+  await page.evaluate((func) => profile.change({ func }), before);
 }
 
 /** Checks the table of processes, threads and processors. */

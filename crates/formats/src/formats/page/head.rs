@@ -94,7 +94,7 @@ pub(super) fn head(
         json.key("sources").array(&page.sources, |json, source| {
             json.object(|json| {
                 json.key("file").string(&source.file);
-                json.key("text").string(&source.text);
+                json.key("text").lines(&source.text);
             });
         });
         code(json, page, &modules);
@@ -254,7 +254,7 @@ fn code(json: &mut JsonWriter, page: &Page, modules: &PageModules<'_>) {
             json.key("lengths").array(lengths, JsonWriter::number);
             let lines: Vec<&str> =
                 function.instructions.iter().map(|(_, text)| text.as_str()).collect();
-            json.key("text").string(lines.join("\n"));
+            json.key("text").lines(lines.join("\n"));
         });
     });
     json.key("codeLeftOut").number(page.code.omitted);

@@ -1,6 +1,5 @@
 // @ts-check
-// Views of one function: trees of its callers and callees, its lines and its addresses; and the callers of leaf
-// functions.
+// Views of one function: trees of its callers and callees; and functions of a file.
 import { NONE } from "../columns.js";
 import { firstPlace } from "./preorder.js";
 import { GONE, ROOT, transform } from "./transform.js";
@@ -117,32 +116,6 @@ function picture(tree, counted) {
     return sum;
   };
   return { tree, children: childrenOf(tree), title: "", ...counted, all: sum(counted.total), allN: sum(counted.n), allSquares: sum(counted.squares) };
-}
-
-/** Costs of a function by line, in samples: own and inclusive.
- * @typedef {Map<number, { own: number, total: number }>} Lines */
-
-/** @param {Model} model @param {number} f @returns {Lines} */
-export function linesOf(model, f) {
-  const { lines } = model.tables, leafLine = /** @type {Uint32Array} */ (model.leafLine), costs = /** @type {any} */ (model.costs);
-  const to = /** @type {Uint32Array} */ (model.to), own = new Float64Array(lines.n);
-  /** @type {Lines} */
-  const found = new Map();
-  for (let leaf = 0; leaf < to.length; leaf++) {
-    if (to[leaf] !== GONE && leafLine[leaf] !== NONE) own[leafLine[leaf]] += costs.leaf[leaf];
-  }
-  const inside = new Uint8Array(lines.n), total = totals(/** @type {any} */ (lines), own);
-  for (let i = 0; i < lines.n; i++) {
-    const p = lines.parent[i], within = p !== NONE && inside[p];
-    inside[i] = within || lines.func[i] === f ? 1 : 0;
-    if (lines.func[i] !== f || total[i] === 0) continue;
-    let row = found.get(lines.line[i]);
-    if (!row) found.set(lines.line[i], row = { own: 0, total: 0 });
-    row.own += own[i];
-    // For a recursive function only the outermost call counts, so that a stack is counted once.
-    if (!within) row.total += total[i];
-  }
-  return found;
 }
 
 /** Functions of a file with a cost, in descending order of own cost.

@@ -6,10 +6,10 @@ import { appendCut, textWidths } from "./fit.js";
 /** Row of the table; `data` is its subject.
  * @template T @typedef {{ data: T, level: number, canOpen: boolean, isOpen: boolean }} Row */
 /** Column: its title, width, cell contents (text and optional class), sort key, and the share that a bar in the cell shows.
- * In a narrow table, columns with a rank in `drop` are left out, low ranks first; then those with `brief` show that.
+ * `draw` replaces the text by elements. In a narrow table, columns with a rank in `drop` are left out, low ranks first; then those with `brief` show that.
  * @template T @typedef {{ title: string, width: string, kind: "number" | "name" | "where", sort?: string,
  *   text: (data: T) => string, mark?: (data: T) => string, hint?: (data: T) => string, bar?: (data: T) => number, drop?: number,
- *   brief?: { width: string, text: (data: T) => string } }} Column */
+ *   draw?: (data: T) => (Node | string)[] | null, brief?: { width: string, text: (data: T) => string } }} Column */
 
 const HEIGHT = 22;
 /** Widths of a cell's padding, of the sign of a row that opens, and of a colour, in pixels. */
@@ -27,8 +27,9 @@ export class Rows {
   /** @param {{ label: string, columns: Column<T>[], tree?: boolean, sorted?: () => string, sort?: (by: string) => void,
    *   act?: (data: T) => void, menu?: (data: T, x: number, y: number) => void, open?: (row: Row<T>) => T[],
    *   toggled?: (row: Row<T>) => void, canOpen?: (data: T) => boolean, least?: number, picked?: (data: T) => void,
-   *   swatch?: (data: T) => string, expanded?: (data: T) => boolean }} options with `expanded`: whether a row that
-   *   appears is expanded */
+   *   swatch?: (data: T) => string, expanded?: (data: T) => boolean, follow?: (data: T) => void,
+   *   over?: (data: T | null) => void }} options with `expanded`: whether a row that appears is expanded; `follow` for
+   *   Enter, or a click on the class of that name; `over` for the row under the mouse */
   constructor(options) {
     this.options = options;
     /** @type {Row<T>[]} */
@@ -51,6 +52,10 @@ export class Rows {
     this.fitted = "";
     new ResizeObserver(() => this.draw()).observe(this.element);
     this.space.addEventListener("click", (event) => this.clicked(event));
+    if (options.over) {
+      this.space.addEventListener("pointermove", (event) => options.over?.(this.rowOf(event)?.row.data ?? null));
+      this.space.addEventListener("pointerleave", () => options.over?.(null));
+    }
     this.space.addEventListener("contextmenu", (event) => {
       const row = this.rowOf(event);
       if (!row || !options.menu) return;
@@ -179,7 +184,9 @@ export class Rows {
         cell.style.setProperty("--share", `${Math.min(100, 100 * share)}%`);
       }
       const isCode = column.kind === "number" || cell.classList.contains("code");
-      if (isCode || width <= 0) cell.append(text);
+      const drawn = column.draw?.(row.data);
+      if (drawn) cell.append(...drawn);
+      else if (isCode || width <= 0) cell.append(text);
       else appendCut(cell, text, width, cell.classList.contains("hit") ? this.letters.bold : this.letters.plain);
       element.append(cell);
     });
@@ -198,8 +205,10 @@ export class Rows {
   clicked(event) {
     const found = this.rowOf(event);
     if (!found) return;
+    const isFollowed = !!this.options.follow && !!(/** @type {Element} */ (event.target).closest(".follow"));
     this.pick(found.index);
-    if (found.row.canOpen) this.toggle(found.index);
+    if (isFollowed) this.options.follow?.(found.row.data);
+    else if (found.row.canOpen) this.toggle(found.index);
     else if (!this.options.tree && this.options.act) this.options.act(found.row.data);
   }
 
@@ -259,7 +268,7 @@ export class Rows {
         break;
       case "Enter":
       case " ":
-        if (row?.canOpen) this.toggle(this.at); else if (row) this.options.act?.(row.data);
+        if (row?.canOpen) this.toggle(this.at); else if (row) (this.options.follow ?? this.options.act)?.(row.data);
         break;
       case "m":
         if (row) this.openMenu();

@@ -45,7 +45,7 @@ export class Timeline {
     for (const id of ["from", "to"]) byId(id).addEventListener("change", () => this.typed());
     for (const by of /** @type {const} */ (["thread", "cpu"])) byId(`by-${by}`).addEventListener("click", () => this.keep({ lanes: by, open: [...new Set([...app.state.open, ALL])] }));
     byId("others").addEventListener("click", () => this.keep({ open: app.state.open.includes(EVENTS) ? app.state.open.filter((key) => key !== EVENTS) : [...app.state.open, EVENTS] }));
-    startSplitter(byId("split"), { height: () => this.scroll.clientHeight, most: () => this.most(), set: (tall, isMoving) => this.resize(tall, isMoving) });
+    startSplitter(byId("split"), { size: () => this.scroll.clientHeight, most: () => this.most(), set: (tall, isMoving) => this.resize(tall, isMoving) });
     new ResizeObserver(() => this.draw()).observe(this.scroll);
     addEventListener("resize", () => this.draw());
   }

@@ -2,8 +2,10 @@
 // Machine code that contains samples of a function: its instructions with their costs, or a note on the samples without
 // code.
 import { codeLines, endOf, hex, addressesOf } from "../../data/code.js";
+import { functionsAt, jumpsOf, targetOf } from "../../data/listing/jumps.js";
 import { amount, percent, spread } from "../../data/numbers.js";
 import { make } from "../elements/element.js";
+import { Arrows, withTarget } from "./arrows.js";
 import { Rows } from "../elements/rows.js";
 
 /** @typedef {import("../app.js").App} App */
@@ -20,25 +22,37 @@ export class Instructions {
     this.head = make("h4", { text: "Instructions" });
     this.note = make("p", { class: "note" });
     this.list = /** @type {HTMLSelectElement} */ (make("select", { "aria-label": "Machine code of", change: () => this.choose() }));
-    const mark = (/** @type {CodeLine} */ row) => "code" + (row.own ? " hot" : "") + (row.of.includes(this.line) ? " linked" : "");
-    /** Number of the selected source line, and the receiver of the lines of a selected instruction. */
-    this.line = 0;
-    /** @type {(lines: number[]) => void} */
+    const mark = (/** @type {CodeLine} */ row) => "code" + (row.own ? " hot" : "") + (row.of.includes(this.key) ? " linked" : "") + (this.arrows.isEnd(this.index(row)) ? " end" : "");
+    this.arrows = new Arrows();
+    /** Functions by address, of the module of the shown code. @type {Map<number, number>} */
+    this.callees = new Map();
+    /** Indexes of the shown instructions. @type {Map<CodeLine, number>} */
+    this.indexes = new Map();
+    /** Key of the selected source line, and the receiver of the lines of a selected instruction. */
+    this.key = "";
+    /** @type {(keys: string[]) => void} */
     this.selected = () => {};
     const own = (/** @type {CodeLine} */ row) => `${amount(row.own)} samples, ${spread(row.own, app.costs.allN, row.own, app.costs.allN)}`;
     /** @type {Rows<CodeLine>} */
     this.rows = new Rows({
       label: "Instructions",
-      picked: (row) => this.selected(row.of),
+      picked: (row) => {
+        this.arrows.at = this.index(row);
+        this.rows.draw();
+        this.selected(row.of);
+      },
+      follow: (row) => this.follow(row),
+      over: (row) => this.light(row ? this.index(row) : -1),
       columns: [
         { title: "Own", width: "5.5em", kind: "number", text: (row) => row.own ? percent(row.own, app.costs.allN) : "", hint: (row) => row.own ? own(row) : "", bar: (row) => row.own / this.most },
-        { title: "All", width: "4.5em", kind: "number", text: (row) => row.all ? amount(row.all) : "", hint: (row) => row.all > row.own ? `${amount(row.all - row.own)} of them in other functions inlined here, or in functions that inline this one` : "" },
+        { title: "All", width: "4.5em", kind: "number", text: (row) => row.all ? amount(row.all) : "", hint: (row) => row.all > row.own ? `${amount(row.all - row.own)} of them in other functions inlined here, or in functions that inline this one` : "", bar: (row) => row.all / this.mostAll },
         { title: "Address", width: "8em", kind: "name", text: (row) => hex(row.address), mark },
-        { title: "Instruction", width: "minmax(16em, 1fr)", kind: "name", text: (row) => row.text, mark },
+        { title: "Jumps", width: "4.6em", kind: "name", text: () => "", draw: (row) => [this.arrows.draw(this.index(row))], drop: 1 },
+        { title: "Instruction", width: "minmax(16em, 1fr)", kind: "name", text: (row) => row.text, mark, draw: (row) => withTarget(row.text, this.calleeName(row)) },
       ],
     });
-    /** Own samples of the costliest instruction. */
-    this.most = 1;
+    /** Own samples of the instruction with most of them, and all samples of the one with most of these. */
+    this.most = this.mostAll = 1;
     this.element = make("div", { class: "column" }, this.head, this.note, this.list, this.rows.element);
     /** @type {{ block: CodeBlock, lines: CodeLine[], name: string, own: number }[]} */
     this.parts = [];
@@ -67,11 +81,13 @@ export class Instructions {
     this.list.replaceChildren(...this.parts.map((part, at) => make("option", { value: at, text: `${part.name || app.model.name(f)} ${hex(part.block.start)}: ${amount(part.own)} samples` })));
     this.list.hidden = this.parts.length < 2;
     const all = places.reduce((sum, place) => sum + place.n, 0), here = this.parts.reduce((sum, part) => sum + part.own, 0);
+    this.callees = functionsAt(app.model, module, app.code.blocks());
     this.note.textContent = !all ? "It has no samples." : this.parts.length ? (here < all ? `${amount(all - here)} of its ${amount(all)} samples are in code that is not shown. ${app.code.why}` : "") : app.code.why;
     if (this.parts.length) this.choose(key === this.shown);
     else {
       this.head.textContent = "Addresses of the samples";
-      this.most = Math.max(1, ...places.map(({ n }) => n));
+      this.most = this.mostAll = Math.max(1, ...places.map(({ n }) => n));
+      this.arrows.show([], 0);
       this.rows.show(places.map(({ address, n }) => ({ address, text: "", all: n, own: n, of: [] })), key === this.shown);
     }
     this.shown = key;
@@ -84,22 +100,63 @@ export class Instructions {
     if (!part) return;
     this.head.textContent = `Instructions of ${part.name || "the machine code"}`;
     let most = 0;
-    part.lines.forEach((line, at) => { if (line.own > part.lines[most].own) most = at; });
-    this.most = Math.max(1, part.lines[most]?.own ?? 1);
+    part.lines.forEach((line, at) => { if (line.all > part.lines[most].all) most = at; });
+    this.most = part.lines.reduce((sum, line) => Math.max(sum, line.own), 1);
+    this.mostAll = Math.max(1, part.lines[most]?.all ?? 1);
+    this.arrows.show(jumpsOf(part.lines), part.lines.length);
+    this.indexes = new Map(part.lines.map((line, at) => [line, at]));
+    this.arrows.at = keepPlace ? this.rows.at : most;
     this.rows.show(part.lines, keepPlace);
-    this.rows.fit((row) => row.text);
+    this.rows.fit((row) => `${row.text} <${this.calleeName(row)}>`);
     if (keepPlace) return;
     this.rows.reveal(Math.min(part.lines.length - 1, most + 6));
     this.rows.reveal(most);
   }
 
   /** Marks the instructions of a source line, and scrolls to the costliest one.
-   * @param {number} line */
-  mark(line) {
-    this.line = line;
+   * @param {string} key */
+  mark(key) {
+    this.key = key;
     let most = -1;
     const { rows } = this.rows;
-    rows.forEach(({ data }, at) => { if (data.of.includes(line) && (most < 0 || data.own > rows[most].data.own)) most = at; });
+    rows.forEach(({ data }, at) => { if (data.of.includes(key) && (most < 0 || data.all > rows[most].data.all)) most = at; });
     if (most >= 0) this.rows.reveal(most); else this.rows.draw();
+  }
+
+  /** @param {CodeLine} row */
+  index(row) { return this.indexes.get(row) ?? -1; }
+
+  /** Function that a call or a jump enters; -1 if it is unknown.
+   * @param {CodeLine} row */
+  callee(row) { return this.callees.get(targetOf(row.text)?.address ?? -1) ?? -1; }
+
+  /** @param {CodeLine} row */
+  calleeName(row) {
+    const f = this.callee(row);
+    return f < 0 ? "" : this.app.label(f);
+  }
+
+  /** Goes to the target of a jump, or to the function that a call or a jump enters.
+   * @param {CodeLine} row */
+  follow(row) {
+    const from = this.index(row), address = targetOf(row.text)?.address, to = this.rows.rows.findIndex(({ data }) => data.address === address);
+    if (to >= 0) {
+      this.rows.reveal(to + (to < from ? -3 : 3));
+      this.rows.pick(to);
+    } else if (this.callee(row) >= 0) this.app.change({ func: this.callee(row) });
+  }
+
+  /** Highlights the jumps at the row under the mouse, and their other ends.
+   * @param {number} row */
+  light(row) {
+    if (row === this.arrows.over) return;
+    const { arrows, rows } = this, before = arrows.by[arrows.over] || [];
+    arrows.over = row;
+    if (before.concat(arrows.by[row] || []).length === 0) return;
+    for (const element of rows.space.children) {
+      const index = Number(element.getAttribute("data-index"));
+      element.querySelector(".arrows")?.replaceWith(arrows.draw(index));
+      for (const cell of element.querySelectorAll(".cell.code")) cell.classList.toggle("end", arrows.isEnd(index));
+    }
   }
 }
