@@ -19,8 +19,10 @@ pub(crate) fn tables_of(page: Vec<u8>) -> (Value, Vec<u8>) {
     let page = String::from_utf8(page).expect("UTF-8");
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
     assert!(!page.contains("/*STYLE*/") && !page.contains("/*SCRIPT*/"));
+    // The name of SVG and a pattern in the same picture are no requests.
+    let asked = page.replace("http://www.w3.org/2000/svg", "").replace("url(#", "");
     for outside in ["http://", "https://", " src=", "@import", "url(", "unsafe-inline"] {
-        assert!(!page.contains(outside), "the page asks for nothing: {outside}");
+        assert!(!asked.contains(outside), "the page asks for nothing: {outside}");
     }
     let data = page.rsplit_once("octet-stream\">\n").expect("tables").1;
     let text = data.split_once("\n</script>").expect("an end").0;

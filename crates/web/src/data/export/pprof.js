@@ -1,7 +1,7 @@
 // @ts-check
 // Shown stacks as a profile of pprof. Locations have no addresses, since a node stands for several of them; inlined
 // functions are lines of the location of their caller.
-// Source: https://github.com/google/pprof/blob/main/proto/profile.proto, and "Comparing profiles" in its README.md.
+// Source: github.com/google/pprof/blob/main/proto/profile.proto, and "Comparing profiles" in its README.md.
 import { INLINED, NONE } from "../columns.js";
 import { Message } from "./protobuf.js";
 import { BARE, eachStack } from "./stacks.js";
