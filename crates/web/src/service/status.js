@@ -1,6 +1,7 @@
 // @ts-check
 // Status of the service: version, load and limits; updated while the page is visible.
 import { request, openSession } from "./api.js";
+import { showFailure } from "./refused.js";
 import { startTheme } from "./theme.js";
 
 /** Interval of updates, in milliseconds. */
@@ -82,7 +83,9 @@ async function again() {
     try {
       await load();
     } catch (error) {
-      byId("status").textContent = String(error instanceof Error ? error.message : error);
+      fail(error);
+      // Without a session there is no page to update.
+      if (!document.getElementById("status")) return;
     }
   }
   setTimeout(again, PAUSE);
@@ -95,7 +98,11 @@ async function start() {
   setTimeout(again, PAUSE);
   document.documentElement.dataset.ready = "yes";
 }
+/** @param {unknown} error */
+function fail(error) {
+  showFailure(error, (text) => (byId("status").textContent = text));
+}
 start().catch((error) => {
-  byId("status").textContent = String(error instanceof Error ? error.message : error);
+  fail(error);
   document.documentElement.dataset.failed = "yes";
 });
