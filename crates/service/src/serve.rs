@@ -13,7 +13,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 
 use crate::front::{
-    self, Answers, ExternalProtocol, LISTENERS, Metrics, QUEUE, Secrets, Service, Uploads,
+    self, Answers, ExternalProtocol, LISTENERS, Metrics, QUEUE, RequestLog, Secrets, Service,
+    Uploads,
 };
 use crate::http::{ConnectionPolicy, Listener, router, serve_connections};
 use crate::jobs::Jobs;
@@ -60,8 +61,8 @@ pub struct ServeOptions {
     pub deadline: Duration,
     /// Commands that start the workers: for recordings of this host, and for untrusted ones.
     pub workers: [WorkerCommand; 2],
-    /// True to log requests.
-    pub logs: bool,
+    /// Requests to log.
+    pub logs: RequestLog,
     /// True to let the page of the Firefox Profiler query functions, sources and instructions.
     pub firefox: bool,
     /// True to serve files of recordings as a debuginfod server.

@@ -2,6 +2,7 @@
 
 mod answers;
 mod metrics;
+mod request_log;
 mod secrets;
 mod service;
 mod uploads;
@@ -9,6 +10,7 @@ mod watching;
 
 pub(crate) use answers::{AnswerKey, Answers};
 pub(crate) use metrics::Metrics;
+pub use request_log::RequestLog;
 pub(crate) use secrets::{ExternalProtocol, Secrets};
 pub(crate) use service::{LISTENERS, QUESTIONS, QUEUE, Service, files, no_space, recording_refs};
 pub(crate) use uploads::{Uploads, receive};

@@ -9,12 +9,12 @@ use host::{Host, NewFile};
 use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 
-use super::{Answers, Metrics, Secrets, Uploads};
+use super::{Answers, Metrics, RequestLog, Secrets, Uploads};
 use crate::jobs::{Job, JobState, Jobs, Progress};
 use crate::live::LiveRecording;
 use crate::problem::{Problem, ProblemKind};
 use crate::protocol::{RecordingRef, RunOptions, Task, WorkerEvent};
-use crate::recordings::{Opened, Roots};
+use crate::recordings::{Opened, RecordingId, Roots};
 use crate::store::{Account, Artefact, Artefacts, HeaderCache};
 use crate::workers::{Incoming, WorkerSlot};
 
@@ -50,8 +50,7 @@ pub(crate) struct Service {
     pub(crate) uploads: Option<Uploads>,
     /// Cached headers of recordings.
     pub(crate) headers: HeaderCache,
-    /// True if requests are logged.
-    pub(crate) logs: bool,
+    pub(crate) logs: RequestLog,
     /// Maximum duration of a job.
     pub(crate) deadline: Duration,
     pub(crate) questions: Semaphore,
@@ -124,10 +123,21 @@ impl Service {
         };
         let seconds = began.elapsed().as_secs_f64();
         self.metrics.job(outcome.is_ok(), seconds);
+        let is_refused = outcome.as_ref().is_err_and(|it| it.is(ProblemKind::NotARecording));
+        if is_refused && job.foreign {
+            self.remove_upload(&job.recording);
+        }
         job.set(match outcome {
             Ok(()) => JobState::Done { seconds },
             Err(problem) => JobState::Failed { problem },
         });
+    }
+
+    /// Removes an upload that cannot be read.
+    fn remove_upload(&self, id: &RecordingId) {
+        if let (Some(uploads), Ok(opened)) = (&self.uploads, self.roots.by_id(id.as_str())) {
+            uploads.remove(&opened.recording.name);
+        }
     }
 
     /// Produces the result of a job.
@@ -181,7 +191,9 @@ impl Service {
                 Incoming::Event(WorkerEvent::Done(account), _) => {
                     return Ok(Attempt::Done(account));
                 }
-                Incoming::Event(WorkerEvent::Failed(problem), _) => return Err(problem),
+                Incoming::Event(WorkerEvent::Failed(problem), _) => {
+                    return Err(self.roots.named(problem));
+                }
                 Incoming::Event(WorkerEvent::Stage(stage), _) => progress.stage = stage,
                 Incoming::Event(WorkerEvent::Progress { done, expected }, _) => {
                     (progress.samples, progress.expected) = (done, expected);
@@ -230,7 +242,7 @@ impl Service {
         let (task, files) = task()?;
         let mut call = self.slot(foreign).call(task, files)?;
         match tokio::time::timeout(self.deadline, call.answer()).await {
-            Ok(answer) => answer,
+            Ok(answer) => answer.map_err(|problem| self.roots.named(problem)),
             Err(_) => {
                 call.kill();
                 Err(Problem::new(ProblemKind::Deadline))

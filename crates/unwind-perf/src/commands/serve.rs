@@ -13,7 +13,8 @@ use host::{Host as _, RealHost, ScratchDir, default_memory_limit, limit_memory, 
 use options::{CacheLocation, FileSearch, FolderOption, Limits, Options};
 use pipeline::{Error, StreamOptions, usual_build_id_dirs};
 use service::{
-    Addresses, Confinement, ServeOptions, WorkerCommand, WorkerOptions, WorkerSetup, confine,
+    Addresses, Confinement, RequestLog, ServeOptions, WorkerCommand, WorkerOptions, WorkerSetup,
+    confine,
 };
 
 use crate::args::{FrontArgs, ServeArgs, WorkerArgs, host, with_argument};
@@ -71,7 +72,11 @@ pub(super) fn options(args: &FrontArgs) -> anyhow::Result<(ServeOptions, Option<
         uploads: None,
         deadline: DEADLINE,
         workers,
-        logs: !args.quiet,
+        logs: match (args.quiet, args.verbose) {
+            (true, _) => RequestLog::Off,
+            (_, true) => RequestLog::Full,
+            _ => RequestLog::Usual,
+        },
         firefox: args.firefox,
         debuginfod: args.debuginfod_server,
     };

@@ -113,7 +113,8 @@ mod tests {
             profile.recording.command_line = words.collect();
             let command = recorded_command(&profile).map(|words| words.join(&b' '));
             assert_eq!(command.as_deref(), expected.map(str::as_bytes), "{command_line}");
-            let name = expected.map(|command| file_name(command.split(' ').next().unwrap().as_bytes()));
+            let name =
+                expected.map(|command| file_name(command.split(' ').next().unwrap().as_bytes()));
             assert_eq!(program(&profile), name, "{command_line}");
         }
     }

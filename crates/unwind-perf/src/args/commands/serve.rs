@@ -84,6 +84,10 @@ pub(crate) struct FrontArgs {
     #[arg(short, long)]
     pub(crate) quiet: bool,
 
+    /// Also log requests of pages for their files, and health checks
+    #[arg(short, long, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
+
     #[command(flatten)]
     pub(crate) worker: WorkerArgs,
 }

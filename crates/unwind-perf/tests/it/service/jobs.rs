@@ -98,6 +98,8 @@ fn what_is_no_recording_is_said_so() {
     let rows = served.recordings();
     let row = rows.iter().find(|row| row["name"] == "b.data").unwrap();
     assert_eq!(row["problem"]["type"], "urn:unwind-perf:not-a-recording");
+    let detail = row["problem"]["detail"].as_str().unwrap();
+    assert!(detail.starts_with("cannot read b.data: "), "{detail}");
     let job = served.follow(&analyze(&served, row["id"].as_str().unwrap()));
     assert_eq!(job["problem"]["status"], 422, "{job}");
     let id = row["id"].as_str().unwrap();
@@ -118,6 +120,37 @@ fn events_tell_each_state_to_the_last() {
     assert_eq!((&last["state"], &last["id"]), (&json!("done"), &job["id"]));
     assert_eq!(served.get("/api/v1/jobs/0-0").problem(), "not-found");
     assert_eq!(served.get("/api/v1/jobs/0-0/events").problem(), "not-found");
+}
+
+#[test]
+fn requests_of_assets_are_logged_on_request() {
+    let case = Case::named("spin-lld");
+    for (option, expected) in [
+        (None, vec!["/assets/{*path} 404", "/api/v1/status 200"]),
+        (
+            Some("--verbose"),
+            vec![
+                "/assets/{*path} 200",
+                "/healthz 200",
+                "/assets/{*path} 404",
+                "/api/v1/status 200",
+            ],
+        ),
+    ] {
+        let store = empty_folder("service-log");
+        let text = store.to_str().unwrap();
+        let arguments = ["serve", "--no-open", "perf.data", "--store", text].into_iter();
+        let arguments: Vec<&str> = arguments.chain(option).collect();
+        let mut served = Served::of(command(&case.folder, &arguments), 0, store.clone());
+        for path in ["/assets/style.css", "/healthz", "/assets/none.css", "/api/v1/status"] {
+            served.get(path);
+        }
+        for line in expected {
+            let logged: Value = serde_json::from_str(&served.line_of_stderr()).unwrap();
+            let route = logged["route"].as_str().unwrap();
+            assert_eq!(format!("{route} {}", logged["status"]), line);
+        }
+    }
 }
 
 #[test]
