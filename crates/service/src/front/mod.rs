@@ -1,6 +1,7 @@
 //! State of the front: recordings, results, workers and secrets.
 
 mod answers;
+mod background;
 mod metrics;
 mod request_log;
 mod secrets;
@@ -9,6 +10,7 @@ mod uploads;
 mod watching;
 
 pub(crate) use answers::{AnswerKey, Answers};
+pub(crate) use background::{BACKGROUND, Background, analyze_in_background};
 pub(crate) use metrics::Metrics;
 pub use request_log::RequestLog;
 pub(crate) use secrets::{ExternalProtocol, Secrets};

@@ -63,6 +63,7 @@ pub(super) async fn list(
     let listing = Arc::clone(&service);
     let all = tokio::task::spawn_blocking(move || listing.roots.list()).await;
     let all = all.map_err(|error| Problem::new(ProblemKind::Internal).detail(error.to_string()))?;
+    service.background.look();
     let total = all.len();
     let mut rest = all.into_iter().filter(|it| after.is_empty() || it.name > after);
     let page: Vec<Recording> = rest.by_ref().take(PAGE).collect();

@@ -41,7 +41,9 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Status> {
     let (options, _scratch) = options(&args.front)?;
     let deadline = Duration::from_secs(args.deadline);
     let uploads = args.uploads.clone();
-    serve(ServeOptions { paths, store_bytes: args.keep, uploads, deadline, ..options }, &args.front)
+    let (store_bytes, background) = (args.keep, !args.no_background);
+    let options = ServeOptions { paths, store_bytes, uploads, deadline, background, ..options };
+    serve(options, &args.front)
 }
 
 /// Returns the options that all serving commands share, and the store if it is a temporary one.
@@ -77,6 +79,7 @@ pub(super) fn options(args: &FrontArgs) -> anyhow::Result<(ServeOptions, Option<
             (_, true) => RequestLog::Full,
             _ => RequestLog::Usual,
         },
+        background: false,
         firefox: args.firefox,
         debuginfod: args.debuginfod_server,
     };

@@ -9,7 +9,7 @@ const PAUSE = 2000;
 
 /** @typedef {{ runs: boolean, starts: number }} Worker */
 /** @typedef {{ version: string, seconds: number, uploads: boolean, firefox: boolean, debuginfod: boolean,
- * jobs: Record<string, number>, results: { count: number, bytes: number },
+ * jobs: Record<string, number>, background: { enabled: boolean, analyzed: number, waiting: number }, results: { count: number, bytes: number },
  * workers: { local: Worker, foreign: Worker, ended: number }, limits: Record<string, number> }} Status */
 
 /** @param {string} id @returns {HTMLElement} */
@@ -33,7 +33,7 @@ const ofWorker = (worker) => `${worker.runs ? "runs" : "does not run"}, starts: 
 
 /** @param {Status} status @returns {[string, string, string][]} */
 function rows(status) {
-  const { jobs, results, workers, limits } = status;
+  const { background, jobs, results, workers, limits } = status;
   const onOff = (/** @type {boolean} */ on) => (on ? "on" : "off");
   return [
     ["Version", status.version, ""],
@@ -41,6 +41,7 @@ function rows(status) {
     ["Running jobs", number(jobs.running), `one at a time, ${duration(limits.job_seconds)} each`],
     ["Waiting jobs", number(jobs.queued), number(limits.waiting_jobs)],
     ["Finished jobs", `${number(jobs.done)} done, ${number(jobs.failed)} failed, ${number(jobs.refused)} refused`, ""],
+    ["Recordings analysed without a request", background.enabled ? `${number(background.analyzed)}, waiting: ${number(background.waiting)}` : "off", number(limits.background_jobs)],
     ["Results on disk", `${number(results.count)}, ${megabytes(results.bytes)}`, megabytes(limits.results_bytes)],
     ["Worker for recordings of this host", ofWorker(workers.local), ""],
     ["Worker for untrusted recordings", ofWorker(workers.foreign), ""],

@@ -37,6 +37,12 @@ pub(crate) struct ServeArgs {
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) deadline: u64,
 
+    /// Do not analyse recordings before a request
+    ///
+    /// Otherwise the 50 newest recordings of this machine are analysed, one at a time and at low priority.
+    #[arg(long)]
+    pub(crate) no_background: bool,
+
     #[command(flatten)]
     pub(crate) front: FrontArgs,
 }
