@@ -149,7 +149,7 @@ pub(crate) fn not_a_recording(name: &str) -> String {
 /// Converts the error of a run.
 impl From<pipeline::Error> for Problem {
     fn from(error: pipeline::Error) -> Self {
-        use pipeline::Error;
+        use pipeline::{Error, RecordingError};
 
         let kind = match &error {
             Error::Empty { .. } | Error::Recording { .. } | Error::NoRecordingInFolder { .. } => {
@@ -170,7 +170,7 @@ impl From<pipeline::Error> for Problem {
             Error::Host(_) => ProblemKind::NotFound,
             _ => ProblemKind::Internal,
         };
-        if let Error::Recording { path, source: perf_data::Error::NotPerfData { .. } } = &error {
+        if let Error::Recording { path, source: RecordingError::NotPerfData { .. } } = &error {
             return Self::new(kind).detail(not_a_recording(&path.to_string_lossy()));
         }
         let mut text = error.to_string();

@@ -110,7 +110,10 @@ async fn row(service: &Arc<Service>, opened: Opened, options: RunOptions) -> Rec
     if let Some(job) = service.jobs.of(&recording.id) {
         row.state = if job.state() == JobState::Queued { "queued" } else { "running" };
         row.job = Some(job.view());
-        return row;
+        // The worker that reads headers is not busy with a job of the background.
+        if !job.background {
+            return row;
+        }
     }
     match describe(service, opened).await {
         Ok(about) => row.about = Some(about),

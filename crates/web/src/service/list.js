@@ -120,7 +120,7 @@ function head() {
   compared.setAttribute("scope", "col");
   line.append(compared);
   for (const { key, title } of COLUMNS) {
-    const th = element("th"), button = element("button", title);
+    const th = element("th", undefined, ["size", "samples", "complete"].includes(key) ? "number" : undefined), button = element("button", title);
     th.setAttribute("scope", "col");
     if (key === order.key) th.setAttribute("aria-sort", order.descending ? "descending" : "ascending");
     button.id = "sort-" + key;
