@@ -72,6 +72,7 @@ pub use formats::{
     FieldValue, Firefox, Folded, GroupRow, Hotspot, HotspotStream, Json, LivePage, LiveStep,
     MemoryNodeRow, Ndjson, Otlp, Page, PageCode, PageFunctionCode, PageSource, PerfScript, Pprof,
     SampleExtra, Speedscope, TaskChange, TaskEvent, TopTable, TracepointRow, TreeTable,
+    recorded_command,
 };
 #[cfg(feature = "arrow")]
 pub use formats::{Arrow, ArrowRows};

@@ -82,7 +82,7 @@ pub use options::{
     CacheLocation, Demangle, FileSearch, Join, Limits, MemoryLimit, NameOptions, OptionName,
     Options, SampleFilter, Servers, Spelling, TimePoint, TimeRange,
 };
-pub use perf_data::Head;
+pub use perf_data::{Error as RecordingError, Head};
 pub use recording_key::recording_key;
 pub use references::servers_of_environment;
 pub use rejected_samples::RejectedSamples;

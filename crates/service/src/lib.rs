@@ -26,6 +26,7 @@ mod symbolize;
 mod worker;
 mod workers;
 
+pub use front::RequestLog;
 pub use live::{LiveInput, LiveStream};
 pub use protocol::WorkerSetup;
 pub use serve::{Addresses, Listen, ServeError, ServeOptions, serve};

@@ -141,10 +141,15 @@ kinds! {
     NoSpace = "no-space", 507, "There is no space for the result";
 }
 
+/// Returns the description of a file of another type.
+pub(crate) fn not_a_recording(name: &str) -> String {
+    format!("{name} is not a perf recording")
+}
+
 /// Converts the error of a run.
 impl From<pipeline::Error> for Problem {
     fn from(error: pipeline::Error) -> Self {
-        use pipeline::Error;
+        use pipeline::{Error, RecordingError};
 
         let kind = match &error {
             Error::Empty { .. } | Error::Recording { .. } | Error::NoRecordingInFolder { .. } => {
@@ -165,6 +170,9 @@ impl From<pipeline::Error> for Problem {
             Error::Host(_) => ProblemKind::NotFound,
             _ => ProblemKind::Internal,
         };
+        if let Error::Recording { path, source: RecordingError::NotPerfData { .. } } = &error {
+            return Self::new(kind).detail(not_a_recording(&path.to_string_lossy()));
+        }
         let mut text = error.to_string();
         let mut cause = std::error::Error::source(&error);
         while let Some(error) = cause {

@@ -13,7 +13,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 
 use crate::front::{
-    self, Answers, ExternalProtocol, LISTENERS, Metrics, QUEUE, Secrets, Service, Uploads,
+    self, Answers, Background, ExternalProtocol, LISTENERS, Metrics, QUEUE, RequestLog, Secrets,
+    Service, Uploads,
 };
 use crate::http::{ConnectionPolicy, Listener, router, serve_connections};
 use crate::jobs::Jobs;
@@ -60,8 +61,10 @@ pub struct ServeOptions {
     pub deadline: Duration,
     /// Commands that start the workers: for recordings of this host, and for untrusted ones.
     pub workers: [WorkerCommand; 2],
-    /// True to log requests.
-    pub logs: bool,
+    /// Requests to log.
+    pub logs: RequestLog,
+    /// True to analyse recordings of this host without a request.
+    pub background: bool,
     /// True to let the page of the Firefox Profiler query functions, sources and instructions.
     pub firefox: bool,
     /// True to serve files of recordings as a debuginfod server.
@@ -171,6 +174,7 @@ async fn run(
         jobs: Jobs::new(QUEUE),
         watcher: WorkerSlot::lasting(local.clone()),
         live: watched.clone(),
+        background: Background::new(options.background, WorkerSlot::nice(local.clone())),
         local: WorkerSlot::new(local),
         foreign: WorkerSlot::new(foreign),
         host,
@@ -190,6 +194,9 @@ async fn run(
     // Signals are handled before the addresses are published.
     tokio::spawn(end_by_signal(Arc::clone(&service), SIGNALS.map(|it| signal(it())), report));
     ready(&addresses);
+    if service.background.enabled {
+        tokio::spawn(front::analyze_in_background(Arc::clone(&service)));
+    }
     let watching = options.live.zip(watched).map(|(input, watched)| {
         let (service, stopper) = (Arc::clone(&service), Arc::clone(&service));
         let watching = front::watch(service, watched, input);

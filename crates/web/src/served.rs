@@ -13,6 +13,8 @@ const SERVED: &[Module] = &[
     Module { path: "service/code.js", text: include_str!("service/code.js") },
     Module { path: "service/list.js", text: include_str!("service/list.js") },
     Module { path: "service/recording.js", text: include_str!("service/recording.js") },
+    Module { path: "service/refused.js", text: include_str!("service/refused.js") },
+    Module { path: "service/rows.js", text: include_str!("service/rows.js") },
     Module { path: "service/status.js", text: include_str!("service/status.js") },
     Module { path: "service/theme.js", text: include_str!("service/theme.js") },
 ];

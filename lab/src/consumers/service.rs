@@ -41,7 +41,7 @@ impl Served {
     fn start(bench: &Bench<'_>, files: bool) -> Result<Self> {
         let (cases, sysroot) = ("testdata/cases", "testdata/sysroot");
         let mut command = Command::new(bench.ours);
-        command.args(["serve", cases, "--sysroot", sysroot]);
+        command.args(["serve", cases, "--no-background", "--sysroot", sysroot]);
         command.args(files.then_some("--debuginfod-server"));
         Self::ready(bench, command, files)
     }

@@ -9,12 +9,12 @@ use host::{Host, NewFile};
 use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 
-use super::{Answers, Metrics, Secrets, Uploads};
+use super::{Answers, Background, Metrics, RequestLog, Secrets, Uploads};
 use crate::jobs::{Job, JobState, Jobs, Progress};
 use crate::live::LiveRecording;
 use crate::problem::{Problem, ProblemKind};
 use crate::protocol::{RecordingRef, RunOptions, Task, WorkerEvent};
-use crate::recordings::{Opened, Roots};
+use crate::recordings::{Opened, Recording, RecordingId, Roots};
 use crate::store::{Account, Artefact, Artefacts, HeaderCache};
 use crate::workers::{Incoming, WorkerSlot};
 
@@ -42,6 +42,7 @@ pub(crate) struct Service {
     pub(crate) foreign: WorkerSlot,
     /// Worker of the live recording; it is separate, so that a crash affects no other request.
     pub(crate) watcher: WorkerSlot,
+    pub(crate) background: Background,
     /// Live recording, if there is one.
     pub(crate) live: Option<Arc<LiveRecording>>,
     pub(crate) host: Arc<dyn Host>,
@@ -50,8 +51,7 @@ pub(crate) struct Service {
     pub(crate) uploads: Option<Uploads>,
     /// Cached headers of recordings.
     pub(crate) headers: HeaderCache,
-    /// True if requests are logged.
-    pub(crate) logs: bool,
+    pub(crate) logs: RequestLog,
     /// Maximum duration of a job.
     pub(crate) deadline: Duration,
     pub(crate) questions: Semaphore,
@@ -85,7 +85,8 @@ impl Service {
 
     /// Terminates the workers.
     pub(crate) fn end_workers(&self) {
-        [&self.local, &self.foreign, &self.watcher].into_iter().for_each(WorkerSlot::end);
+        let workers = [&self.local, &self.foreign, &self.watcher, &self.background.worker];
+        workers.into_iter().for_each(WorkerSlot::end);
     }
 
     /// Returns the worker for trusted or untrusted recordings.
@@ -106,9 +107,27 @@ impl Service {
         opened: &Opened,
         options: RunOptions,
     ) -> Result<Arc<Job>, Problem> {
-        let recording = &opened.recording;
-        let key = recording.key(options);
-        let (job, is_new) = self.jobs.submit(&key, &recording.id, options, recording.foreign)?;
+        self.background.give_way(&opened.recording.key(options));
+        self.submit_job(opened, options, false)
+    }
+
+    /// Like `submit`, for the background analysis.
+    pub(super) fn submit_in_background(
+        self: &Arc<Self>,
+        opened: &Opened,
+    ) -> Result<Arc<Job>, Problem> {
+        self.submit_job(opened, RunOptions::default(), true)
+    }
+
+    fn submit_job(
+        self: &Arc<Self>,
+        opened: &Opened,
+        options: RunOptions,
+        background: bool,
+    ) -> Result<Arc<Job>, Problem> {
+        let Recording { id, foreign, .. } = &opened.recording;
+        let key = opened.recording.key(options);
+        let (job, is_new) = self.jobs.submit(&key, id, options, *foreign, background)?;
         if is_new {
             let (service, job) = (Arc::clone(self), Arc::clone(&job));
             tokio::spawn(async move { service.run(&job).await });
@@ -123,11 +142,26 @@ impl Service {
             () = job.cancelled() => Err(Problem::new(ProblemKind::Cancelled)),
         };
         let seconds = began.elapsed().as_secs_f64();
-        self.metrics.job(outcome.is_ok(), seconds);
+        // A background job that gives way is repeated.
+        let gives_way = outcome.as_ref().is_err_and(|it| it.is(ProblemKind::Cancelled));
+        if !(job.background && gives_way) {
+            self.metrics.job(outcome.is_ok(), seconds);
+        }
+        let is_refused = outcome.as_ref().is_err_and(|it| it.is(ProblemKind::NotARecording));
+        if is_refused && job.foreign {
+            self.remove_upload(&job.recording);
+        }
         job.set(match outcome {
             Ok(()) => JobState::Done { seconds },
             Err(problem) => JobState::Failed { problem },
         });
+    }
+
+    /// Removes an upload that cannot be read.
+    fn remove_upload(&self, id: &RecordingId) {
+        if let (Some(uploads), Ok(opened)) = (&self.uploads, self.roots.by_id(id.as_str())) {
+            uploads.remove(&opened.recording.name);
+        }
     }
 
     /// Produces the result of a job.
@@ -168,7 +202,8 @@ impl Service {
         let copy = tables.as_fd().try_clone_to_owned().map_err(|error| no_space(&error))?;
         let files = files(opened, Some(copy));
         let task = Task::Analyze { recording, options: job.options };
-        let mut call = self.slot(job.foreign).call(task, files)?;
+        let slot = if job.background { &self.background.worker } else { self.slot(job.foreign) };
+        let mut call = slot.call(task, files)?;
         let mut progress = Progress::default();
         let mut began = false;
         loop {
@@ -181,7 +216,9 @@ impl Service {
                 Incoming::Event(WorkerEvent::Done(account), _) => {
                     return Ok(Attempt::Done(account));
                 }
-                Incoming::Event(WorkerEvent::Failed(problem), _) => return Err(problem),
+                Incoming::Event(WorkerEvent::Failed(problem), _) => {
+                    return Err(self.roots.named(problem));
+                }
                 Incoming::Event(WorkerEvent::Stage(stage), _) => progress.stage = stage,
                 Incoming::Event(WorkerEvent::Progress { done, expected }, _) => {
                     (progress.samples, progress.expected) = (done, expected);
@@ -230,7 +267,7 @@ impl Service {
         let (task, files) = task()?;
         let mut call = self.slot(foreign).call(task, files)?;
         match tokio::time::timeout(self.deadline, call.answer()).await {
-            Ok(answer) => answer,
+            Ok(answer) => answer.map_err(|problem| self.roots.named(problem)),
             Err(_) => {
                 call.kill();
                 Err(Problem::new(ProblemKind::Deadline))

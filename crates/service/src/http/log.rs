@@ -40,13 +40,13 @@ pub(super) async fn log(
     let response = next.run(request).await;
     let status = response.status().as_u16();
     service.metrics.answered(status);
-    if service.logs {
+    let route = response.extensions().get::<Route>().map(|Route(path)| path.as_str());
+    if service.logs.has(route, status) {
         let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |it| it.as_secs_f64());
-        let route = response.extensions().get::<Route>();
         let line = json!({
             "time": (time * 1e3).round() / 1e3,
             "method": method.as_str(),
-            "route": route.map(|Route(path)| path.as_str()),
+            "route": route,
             "status": status,
             "ms": (began.elapsed().as_secs_f64() * 1e4).round() / 10.0,
         });

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse as _, Response};
 
 use super::json::{JsonBody, as_json};
 use super::server::CONNECTIONS;
-use crate::front::{ExternalProtocol, LISTENERS, QUESTIONS, QUEUE, Service};
+use crate::front::{BACKGROUND, ExternalProtocol, LISTENERS, QUESTIONS, QUEUE, Service};
 use crate::problem::{Problem, ProblemKind};
 use crate::workers::WorkerSlot;
 
@@ -86,6 +86,7 @@ pub(super) async fn status(State(service): State<Arc<Service>>) -> Response {
     let jobs = service.jobs.counts();
     let store = service.store.size();
     let [done, failed, ended] = service.metrics.ends();
+    let [analyzed, waiting] = service.background.counts();
     let worker = |slot: &WorkerSlot| {
         let counts = slot.counts();
         serde_json::json!({ "runs": counts.runs, "starts": counts.starts })
@@ -101,6 +102,9 @@ pub(super) async fn status(State(service): State<Arc<Service>>) -> Response {
             "queued": jobs.queued, "running": jobs.running, "begun": jobs.begun,
             "refused": jobs.refused, "done": done, "failed": failed,
         },
+        "background": {
+            "enabled": service.background.enabled, "analyzed": analyzed, "waiting": waiting,
+        },
         "results": { "count": store.results, "bytes": store.bytes },
         "workers": {
             "local": worker(&service.local), "foreign": worker(&service.foreign), "ended": ended,
@@ -109,6 +113,7 @@ pub(super) async fn status(State(service): State<Arc<Service>>) -> Response {
             "results_bytes": service.store.most(),
             "job_seconds": service.deadline.as_secs(),
             "waiting_jobs": QUEUE,
+            "background_jobs": BACKGROUND,
             "listeners": LISTENERS,
             "questions": QUESTIONS,
             "connections": CONNECTIONS,

@@ -63,6 +63,7 @@ pub(super) async fn list(
     let listing = Arc::clone(&service);
     let all = tokio::task::spawn_blocking(move || listing.roots.list()).await;
     let all = all.map_err(|error| Problem::new(ProblemKind::Internal).detail(error.to_string()))?;
+    service.background.look();
     let total = all.len();
     let mut rest = all.into_iter().filter(|it| after.is_empty() || it.name > after);
     let page: Vec<Recording> = rest.by_ref().take(PAGE).collect();
@@ -109,7 +110,10 @@ async fn row(service: &Arc<Service>, opened: Opened, options: RunOptions) -> Rec
     if let Some(job) = service.jobs.of(&recording.id) {
         row.state = if job.state() == JobState::Queued { "queued" } else { "running" };
         row.job = Some(job.view());
-        return row;
+        // The worker that reads headers is not busy with a job of the background.
+        if !job.background {
+            return row;
+        }
     }
     match describe(service, opened).await {
         Ok(about) => row.about = Some(about),

@@ -19,6 +19,8 @@ pub(crate) struct Job {
     pub(crate) recording: RecordingId,
     pub(crate) options: RunOptions,
     pub(crate) foreign: bool,
+    /// True if no user requested it.
+    pub(crate) background: bool,
     state: watch::Sender<JobState>,
     cancelled: Arc<Notify>,
 }
@@ -77,6 +79,7 @@ impl Job {
         recording: RecordingId,
         options: RunOptions,
         foreign: bool,
+        background: bool,
     ) -> Self {
         // The start time makes ids differ from those of earlier starts of the service.
         let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_millis());
@@ -86,6 +89,7 @@ impl Job {
             recording,
             options,
             foreign,
+            background,
             state: watch::Sender::new(JobState::Queued),
             cancelled: Arc::new(Notify::new()),
         }

@@ -57,6 +57,7 @@ impl Jobs {
         recording: &RecordingId,
         options: RunOptions,
         foreign: bool,
+        background: bool,
     ) -> Result<(Arc<Job>, bool), Problem> {
         let mut all = self.lock();
         let is_open = |job: &&Arc<Job>| job.key == key && !job.state().is_over();
@@ -72,7 +73,7 @@ impl Jobs {
                 .hint("try again in a few seconds"));
         }
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
-        let job = Job::new(number, key.to_owned(), recording.clone(), options, foreign);
+        let job = Job::new(number, key.to_owned(), recording.clone(), options, foreign, background);
         let job = Arc::new(job);
         all.push_back(Arc::clone(&job));
         let over = |job: &Arc<Job>| job.state().is_over();
@@ -140,7 +141,7 @@ mod tests {
     fn the_same_job_is_done_once_and_the_queue_has_an_end() {
         let jobs = Jobs::new(2);
         let place = RecordingId::new("/srv", "a.data");
-        let submit = |key: &str| jobs.submit(key, &place, RunOptions::default(), false);
+        let submit = |key: &str| jobs.submit(key, &place, RunOptions::default(), false, false);
         let (first, is_new) = submit("a").unwrap();
         assert!(is_new);
         let (again, is_new) = submit("a").unwrap();

@@ -78,5 +78,10 @@ fn begins_as_recording(file: &File) -> bool {
     let mut first = [0; 8];
     let got = file.read_at(&mut first, 0).unwrap_or(0);
     let first = first.get(..got).unwrap_or_default();
+    has_magic(first)
+}
+
+/// Returns true if the first bytes are those of a recording, of a compressed file, or of a bundle.
+pub(crate) fn has_magic(first: &[u8]) -> bool {
     MAGICS.iter().any(|magic| first.starts_with(magic))
 }

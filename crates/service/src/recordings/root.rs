@@ -14,6 +14,7 @@ use rustix::io::Errno;
 
 use super::listing;
 use super::recording::{Opened, Recording, RecordingId, Stamp};
+use super::shown::without_folder;
 use crate::problem::{Problem, ProblemKind};
 
 /// Folder with recordings.
@@ -134,6 +135,16 @@ impl Roots {
             Some(place) => place.clone(),
             None => Ok(RecordingId::from_text(id)),
         }
+    }
+
+    /// Replaces the paths of recordings in a problem by their names below the roots.
+    pub(crate) fn named(&self, mut problem: Problem) -> Problem {
+        for text in [&mut problem.detail, &mut problem.hint].into_iter().flatten() {
+            for root in self.roots.iter().filter(|root| root.path != Path::new("/")) {
+                *text = without_folder(text, &root.path.to_string_lossy());
+            }
+        }
+        problem
     }
 
     /// Returns all recordings, sorted by name; if there are too many files, the first ones found.

@@ -13,6 +13,9 @@ const MOST_THREADS: usize = 1000;
 #[serde(rename_all = "snake_case")]
 pub(super) struct RecordingHeader {
     command_line: Vec<String>,
+    /// The recorded program and its arguments; `None` if the recorder did not start it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     host: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -111,8 +114,10 @@ pub(super) fn text(profile: &Profile, id: StringId) -> String {
 pub(super) fn header(profile: &Profile) -> RecordingHeader {
     let facts = &profile.recording;
     let maybe = |id: Option<StringId>| id.map(|id| text(profile, id));
+    let word = |word: &&[u8]| String::from_utf8_lossy(word).into_owned();
     RecordingHeader {
         command_line: facts.command_line.iter().map(|&id| text(profile, id)).collect(),
+        command: formats::recorded_command(profile).map(|words| words.iter().map(word).collect()),
         host: maybe(facts.hostname),
         kernel: maybe(facts.os_release),
         arch: maybe(facts.arch),

@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver as Queue, Sender as Enqueue, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hashbrown::HashMap;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, setpriority_process};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::call::Incoming;
@@ -24,6 +24,9 @@ pub struct WorkerCommand {
     /// First message to the worker.
     pub setup: WorkerSetup,
 }
+
+/// Priority of a nice worker. Source: setpriority(2).
+const LOWEST: i32 = 19;
 
 /// Environment of a worker that runs for hours. Its tables grow and are freed, and these settings return their memory
 /// to the system; by default glibc raises its thresholds to the largest block freed and retains that memory.
@@ -45,14 +48,19 @@ pub(crate) struct Process {
 
 impl Process {
     /// Starts a worker. If `gives_back` is true, it returns unused memory to the system; otherwise it retains memory,
-    /// which is faster.
+    /// which is faster. If `nice` is true, it has the lowest priority.
     ///
     /// # Errors
     /// If the program or a thread cannot be started.
-    pub(crate) fn start(command: &WorkerCommand, gives_back: bool) -> io::Result<Self> {
+    pub(crate) fn start(command: &WorkerCommand, gives_back: bool, nice: bool) -> io::Result<Self> {
         let (front, worker) = pair()?;
         let child = spawn(command, gives_back, OwnedFd::from(worker))?;
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        if let Some(pid) = pid.filter(|_| nice) {
+            // Without its setup the worker has no other threads, which would keep their priority.
+            // A worker of the usual priority works, too.
+            let _ = setpriority_process(Some(pid), LOWEST);
+        }
         let waiting = Arc::<PendingReplies>::default();
         let ended = Arc::<AtomicBool>::default();
         let (outgoing, queue) = channel();

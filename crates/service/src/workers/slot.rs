@@ -18,6 +18,8 @@ pub(crate) struct WorkerSlot {
     command: WorkerCommand,
     /// True if its workers run for hours and must return unused memory.
     gives_back: bool,
+    /// True if its workers have the lowest priority.
+    nice: bool,
     current: Mutex<Option<Arc<Process>>>,
     next_id: AtomicU64,
     starts: AtomicU64,
@@ -37,6 +39,7 @@ impl WorkerSlot {
         Self {
             command,
             gives_back: false,
+            nice: false,
             current: Mutex::new(None),
             next_id: AtomicU64::new(1),
             starts: AtomicU64::new(0),
@@ -47,6 +50,13 @@ impl WorkerSlot {
     pub(crate) const fn lasting(command: WorkerCommand) -> Self {
         let mut slot = Self::new(command);
         slot.gives_back = true;
+        slot
+    }
+
+    /// Returns a slot for a worker of the lowest priority.
+    pub(crate) const fn nice(command: WorkerCommand) -> Self {
+        let mut slot = Self::new(command);
+        slot.nice = true;
         slot
     }
 
@@ -81,7 +91,7 @@ impl WorkerSlot {
         if let Some(process) = current.as_ref().filter(|process| !process.has_ended()) {
             return Ok(Arc::clone(process));
         }
-        let process = Arc::new(Process::start(&self.command, self.gives_back)?);
+        let process = Arc::new(Process::start(&self.command, self.gives_back, self.nice)?);
         self.starts.fetch_add(1, Ordering::Relaxed);
         *current = Some(Arc::clone(&process));
         Ok(process)

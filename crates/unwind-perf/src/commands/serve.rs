@@ -13,7 +13,8 @@ use host::{Host as _, RealHost, ScratchDir, default_memory_limit, limit_memory, 
 use options::{CacheLocation, FileSearch, FolderOption, Limits, Options};
 use pipeline::{Error, StreamOptions, usual_build_id_dirs};
 use service::{
-    Addresses, Confinement, ServeOptions, WorkerCommand, WorkerOptions, WorkerSetup, confine,
+    Addresses, Confinement, RequestLog, ServeOptions, WorkerCommand, WorkerOptions, WorkerSetup,
+    confine,
 };
 
 use crate::args::{FrontArgs, ServeArgs, WorkerArgs, host, with_argument};
@@ -40,7 +41,9 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Status> {
     let (options, _scratch) = options(&args.front)?;
     let deadline = Duration::from_secs(args.deadline);
     let uploads = args.uploads.clone();
-    serve(ServeOptions { paths, store_bytes: args.keep, uploads, deadline, ..options }, &args.front)
+    let (store_bytes, background) = (args.keep, !args.no_background);
+    let options = ServeOptions { paths, store_bytes, uploads, deadline, background, ..options };
+    serve(options, &args.front)
 }
 
 /// Returns the options that all serving commands share, and the store if it is a temporary one.
@@ -71,7 +74,12 @@ pub(super) fn options(args: &FrontArgs) -> anyhow::Result<(ServeOptions, Option<
         uploads: None,
         deadline: DEADLINE,
         workers,
-        logs: !args.quiet,
+        logs: match (args.quiet, args.verbose) {
+            (true, _) => RequestLog::Off,
+            (_, true) => RequestLog::Full,
+            _ => RequestLog::Usual,
+        },
+        background: false,
         firefox: args.firefox,
         debuginfod: args.debuginfod_server,
     };

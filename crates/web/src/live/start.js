@@ -3,6 +3,7 @@
 // all tables.
 import { readParts } from "../data/columns.js";
 import { RequestError, openSession, request } from "../service/api.js";
+import { showFailure } from "../service/refused.js";
 import { byId, make } from "../views/elements/element.js";
 import { startPage } from "../views/page.js";
 import { LiveApp } from "./app.js";
@@ -192,7 +193,7 @@ async function start() {
   document.documentElement.dataset.ready = "yes";
 }
 start().catch((error) => {
-  byId("title").textContent = "Cannot show this page. " + error.message;
+  showFailure(error, (text) => (byId("title").textContent = "Cannot show this page. " + text));
   document.documentElement.dataset.failed = "yes";
   console.error(error);
 });

@@ -1,11 +1,11 @@
 // @ts-check
 // List of recordings with their metadata and completeness, and the selection of two for a comparison.
 import { analyze, request, follow, openSession, progressText } from "./api.js";
+import { showFailure } from "./refused.js";
+import { COLUMNS, commandText, completeShare, pressed, readFilter, readOrder, sorted, writeFragment } from "./rows.js";
 import { startTheme } from "./theme.js";
 
-/** @typedef {import("./api.js").Job} Job */
-/** @typedef {{ command_line: string[], host?: string, events: string[], samples?: number, complete?: number, seconds?: number }} About */
-/** @typedef {{ id: string, name: string, size: number, written?: number, foreign: boolean, state: string, about?: About, problem?: { title: string, detail?: string }, job?: Job }} Row */
+/** @typedef {import("./rows.js").Row} Row */
 /** @typedef {{ recordings: Row[], next?: string, total: number }} List */
 
 /** @param {string} id @returns {HTMLElement} */
@@ -15,6 +15,8 @@ const status = byId("status");
 let rows = [];
 /** Recordings selected for a comparison, in order of selection. @type {string[]} */
 let chosen = [];
+let order = readOrder("");
+const filter = () => /** @type {HTMLInputElement} */ (byId("filter"));
 
 /** @param {string} name @param {string} [text] @param {string} [kind] */
 function element(name, text, kind) {
@@ -43,10 +45,17 @@ function searchText(row) {
 
 /** @param {Row} row */
 function complete(row) {
-  const about = row.about;
-  if (about?.samples === undefined) return "";
-  if (!about.samples) return "no samples";
-  return ((100 * (about.complete || 0)) / about.samples).toFixed(1) + " %";
+  const share = completeShare(row);
+  if (share !== undefined) return (100 * share).toFixed(1) + " %";
+  return row.about?.samples === 0 ? "no samples" : "";
+}
+
+/** The recorded program and its arguments on one line; the tooltip has the recorder's whole command line.
+ * @param {Row} row */
+function command({ about }) {
+  const cell = element("td", about && commandText(about), "command");
+  if (about) cell.title = about.command_line.join(" ");
+  return cell;
 }
 
 /** @param {Row} row @returns {HTMLElement} */
@@ -81,8 +90,7 @@ function line(row) {
   const written = row.written ? new Date(row.written).toLocaleString() : "";
   const samples = about?.samples === undefined ? "" : about.samples.toLocaleString("en");
   tr.append(pick, name, element("td", written), element("td", about?.host || ""));
-  tr.append(element("td", about?.command_line.join(" ") || "", "command"));
-  tr.append(element("td", about?.events.join(", ") || ""), element("td", size(row.size), "number"));
+  tr.append(command(row), element("td", about?.events.join(", ") || ""), element("td", size(row.size), "number"));
   tr.append(element("td", samples, "number"), element("td", complete(row), "number"), state);
   return tr;
 }
@@ -93,7 +101,7 @@ async function run(row, state) {
     await analyze({ id: row.id }, (job) => (state.textContent = progressText(job)));
     await load();
   } catch (error) {
-    state.textContent = String(error instanceof Error ? error.message : error);
+    showFailure(error, (text) => (state.textContent = text));
     state.className = "problem";
   }
 }
@@ -105,25 +113,49 @@ function choose(id, on) {
   draw();
 }
 
-function draw() {
-  const wanted = /** @type {HTMLInputElement} */ (byId("filter")).value.toLowerCase();
-  const shown = rows.filter((row) => searchText(row).includes(wanted));
-  const table = element("table");
-  const head = element("tr");
-  for (const title of ["Compare", "Name", "Written", "Host", "Command", "Events", "Size", "Samples", "Complete", "State"]) {
-    const th = element("th", title);
+/** Head of the table: a button per column orders the rows. */
+function head() {
+  const line = element("tr");
+  const compared = element("th", "Compare");
+  compared.setAttribute("scope", "col");
+  line.append(compared);
+  for (const { key, title } of COLUMNS) {
+    const th = element("th", undefined, ["size", "samples", "complete"].includes(key) ? "number" : undefined), button = element("button", title);
     th.setAttribute("scope", "col");
-    head.append(th);
+    if (key === order.key) th.setAttribute("aria-sort", order.descending ? "descending" : "ascending");
+    button.id = "sort-" + key;
+    button.addEventListener("click", () => {
+      order = pressed(order, key);
+      draw();
+      byId(button.id).focus();
+    });
+    th.append(button);
+    line.append(th);
   }
+  const top = element("thead");
+  top.append(line);
+  return top;
+}
+
+function draw() {
+  const wanted = filter().value.toLowerCase();
+  const shown = sorted(rows.filter((row) => searchText(row).includes(wanted)), order);
+  const fragment = writeFragment(order, filter().value);
+  history.replaceState(null, "", location.pathname + location.search + (fragment && "#" + fragment));
+  const table = element("table");
   const body = element("tbody");
   body.append(...shown.map(line));
-  const top = element("thead");
-  top.append(head);
-  table.append(top, body);
+  table.append(head(), body);
   byId("table").replaceChildren(table);
   const button = /** @type {HTMLButtonElement} */ (byId("compare"));
   button.disabled = chosen.length !== 2;
   status.textContent = rows.length ? `${shown.length} of ${rows.length} recordings` : "No recordings here.";
+}
+
+/** Takes the order and the filter from the address. */
+function restore() {
+  order = readOrder(location.hash);
+  filter().value = readFilter(location.hash);
 }
 
 async function load() {
@@ -158,7 +190,7 @@ async function upload(file) {
     if (response.status === 202) await follow(await response.json(), (job) => (status.textContent = progressText(job)));
     await load();
   } catch (error) {
-    status.textContent = String(error instanceof Error ? error.message : error);
+    fail(error);
   }
 }
 
@@ -182,7 +214,12 @@ function startUploads() {
 async function start() {
   startTheme();
   await openSession();
-  byId("filter").addEventListener("input", draw);
+  restore();
+  addEventListener("hashchange", () => {
+    restore();
+    draw();
+  });
+  filter().addEventListener("input", draw);
   byId("reload").addEventListener("click", () => load().catch(fail));
   byId("compare").addEventListener("click", compare);
   await load();
@@ -199,7 +236,9 @@ async function start() {
 
 /** @param {unknown} error */
 function fail(error) {
-  status.textContent = String(error instanceof Error ? error.message : error);
-  document.documentElement.dataset.failed = "yes";
+  showFailure(error, (text) => (status.textContent = text));
 }
-start().catch(fail);
+start().catch((error) => {
+  fail(error);
+  document.documentElement.dataset.failed = "yes";
+});

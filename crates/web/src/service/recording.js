@@ -9,6 +9,7 @@ import { byId } from "../views/elements/element.js";
 import { startPage } from "../views/page.js";
 import { RequestError, analyze, request, openSession, progressText } from "./api.js";
 import { codeOfService, textOfService } from "./code.js";
+import { showFailure } from "./refused.js";
 
 /** Loads the tables of a recording; analyses it first if necessary.
  * @param {string} id @param {(text: string) => void} tell @returns {Promise<ArrayBuffer>} */
@@ -61,7 +62,7 @@ async function start() {
   document.documentElement.dataset.ready = "yes";
 }
 start().catch((error) => {
-  byId("title").textContent = "Cannot show this page. " + error.message;
+  showFailure(error, (text) => (byId("title").textContent = "Cannot show this page. " + text));
   document.documentElement.dataset.failed = "yes";
   console.error(error);
 });

@@ -1,6 +1,7 @@
 // @ts-check
 // Status of the service: version, load and limits; updated while the page is visible.
 import { request, openSession } from "./api.js";
+import { showFailure } from "./refused.js";
 import { startTheme } from "./theme.js";
 
 /** Interval of updates, in milliseconds. */
@@ -8,7 +9,7 @@ const PAUSE = 2000;
 
 /** @typedef {{ runs: boolean, starts: number }} Worker */
 /** @typedef {{ version: string, seconds: number, uploads: boolean, firefox: boolean, debuginfod: boolean,
- * jobs: Record<string, number>, results: { count: number, bytes: number },
+ * jobs: Record<string, number>, background: { enabled: boolean, analyzed: number, waiting: number }, results: { count: number, bytes: number },
  * workers: { local: Worker, foreign: Worker, ended: number }, limits: Record<string, number> }} Status */
 
 /** @param {string} id @returns {HTMLElement} */
@@ -32,7 +33,7 @@ const ofWorker = (worker) => `${worker.runs ? "runs" : "does not run"}, starts: 
 
 /** @param {Status} status @returns {[string, string, string][]} */
 function rows(status) {
-  const { jobs, results, workers, limits } = status;
+  const { background, jobs, results, workers, limits } = status;
   const onOff = (/** @type {boolean} */ on) => (on ? "on" : "off");
   return [
     ["Version", status.version, ""],
@@ -40,6 +41,7 @@ function rows(status) {
     ["Running jobs", number(jobs.running), `one at a time, ${duration(limits.job_seconds)} each`],
     ["Waiting jobs", number(jobs.queued), number(limits.waiting_jobs)],
     ["Finished jobs", `${number(jobs.done)} done, ${number(jobs.failed)} failed, ${number(jobs.refused)} refused`, ""],
+    ["Recordings analysed without a request", background.enabled ? `${number(background.analyzed)}, waiting: ${number(background.waiting)}` : "off", number(limits.background_jobs)],
     ["Results on disk", `${number(results.count)}, ${megabytes(results.bytes)}`, megabytes(limits.results_bytes)],
     ["Worker for recordings of this host", ofWorker(workers.local), ""],
     ["Worker for untrusted recordings", ofWorker(workers.foreign), ""],
@@ -82,7 +84,9 @@ async function again() {
     try {
       await load();
     } catch (error) {
-      byId("status").textContent = String(error instanceof Error ? error.message : error);
+      fail(error);
+      // Without a session there is no page to update.
+      if (!document.getElementById("status")) return;
     }
   }
   setTimeout(again, PAUSE);
@@ -95,7 +99,11 @@ async function start() {
   setTimeout(again, PAUSE);
   document.documentElement.dataset.ready = "yes";
 }
+/** @param {unknown} error */
+function fail(error) {
+  showFailure(error, (text) => (byId("status").textContent = text));
+}
 start().catch((error) => {
-  byId("status").textContent = String(error instanceof Error ? error.message : error);
+  fail(error);
   document.documentElement.dataset.failed = "yes";
 });

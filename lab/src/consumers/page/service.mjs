@@ -31,9 +31,9 @@ async function ready(page) {
   // The checks use all tools.
   if (await page.isVisible("#more")) await page.click("#more");
 }
-async function looks(page, name) {
-  for (const theme of ["light", "dark"]) {
-    if ((await page.getAttribute("html", "data-theme")) !== theme) await page.click("#theme");
+async function looks(page, name, themes = ["light", "dark"]) {
+  for (const theme of themes) {
+    if (themes.length > 1 && (await page.getAttribute("html", "data-theme")) !== theme) await page.click("#theme");
     await page.evaluate(axe);
     const found = await page.evaluate(async () => (await axe.run(document, { resultTypes: ["violations"] })).violations.map((one) => `${one.id}: ${one.nodes[0].html.slice(0, 160)}`));
     if (found.length) wrong.push(`axe on ${name}, ${theme}: ${found.join("; ")}`);
@@ -46,6 +46,25 @@ const list = await opened(address);
 expect(!list.url().includes("token"), "the token is not in the address");
 const rows = await list.$$eval("tbody tr", (all) => all.length);
 expect(rows > 20, `all recordings are listed: ${rows}`);
+const names = () => list.$$eval("tbody td.name a", (all) => all.map((link) => link.textContent));
+const head = () => list.$$eval("th[aria-sort]", (all) => all.map((th) => `${th.textContent} ${th.getAttribute("aria-sort")}`).join());
+const written = await list.evaluate(async () => Object.fromEntries((await (await fetch("/api/v1/recordings")).json()).recordings.map((row) => [row.name, row.written || 0])));
+const times = (await names()).map((name) => written[name]);
+expect(times.every((time, at) => at === 0 || time <= times[at - 1]), "the newest recording is first");
+expect((await head()) === "Written descending", `the head says so: ${await head()}`);
+await list.focus("#sort-name");
+await list.keyboard.press("Enter");
+const byName = await names();
+expect(byName.join() === [...byName].sort(new Intl.Collator("en", { numeric: true }).compare).join(), "the head of a column sorts by it");
+expect((await head()) === "Name ascending", `the head says so: ${await head()}`);
+expect((await list.evaluate(() => document.activeElement.id + location.hash)) === "sort-name#sort=name", "the focus stays, and the order is in the address");
+await list.reload();
+await ready(list);
+expect((await names()).join() === byName.join(), "a reload restores the order");
+await list.click("#sort-name");
+expect((await names()).join() === byName.reverse().join(), "a second press turns the order");
+await list.click("#sort-written");
+expect((await list.evaluate(() => location.hash)) === "", "the order of the start has no fragment");
 await list.fill("#filter", "inlines-gcc");
 expect((await list.$$eval("tbody tr", (all) => all.length)) === 1, "the filter leaves one");
 await list.click("tbody button");
@@ -108,6 +127,15 @@ await looks(state, "status");
 const stranger = await browser.newContext();
 const refused = await (await stranger.newPage()).request.get(`${base}/api/v1/recordings`);
 expect(refused.status() === 401, `without the token: ${refused.status()}`);
+const without = await stranger.newPage();
+for (const path of ["/#token=0", "/status", "/r/0#view=flame", "/diff?a=0&b=0"]) {
+  await without.goto(base + path);
+  await without.waitForSelector("main.refused");
+  const text = await without.innerText("body");
+  expect(text.includes("This link has expired or belongs to another start of the service. Open the address that unwind-perf serve printed at its start."), `${path}: ${text}`);
+  expect((await without.$$("header, button, input, table")).length === 0, `${path} has no tools`);
+}
+await looks(without, "refused", ["light"]);
 
 await browser.close();
 if (wrong.length) {

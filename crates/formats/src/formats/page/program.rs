@@ -1,4 +1,4 @@
-//! Name of the recorded program, for the title of the page.
+//! The recorded program and its arguments, without the recorder and its options.
 
 use profile::Profile;
 
@@ -37,11 +37,13 @@ const LONG_WITH_VALUE: &[&[u8]] = &[
 const SHORT_OF_OTHERS: &[u8] = b"aptCu";
 const LONG_OF_OTHERS: &[&[u8]] = &[b"all-cpus", b"pid", b"tid", b"cpu", b"uid"];
 
-/// Returns the file name of the program that the recorder started; `None` if it recorded others, or none is known.
-pub(super) fn program(profile: &Profile) -> Option<&[u8]> {
+/// Returns the program that the recorder started, as named there, and its arguments; `None` if it recorded others, or
+/// none is known.
+#[must_use]
+pub fn recorded_command(profile: &Profile) -> Option<Vec<&[u8]>> {
     let words = profile.recording.command_line.iter().map(|&word| profile.strings.get(word));
     let mut words = words.skip(1).skip_while(|word| *word == b"record");
-    let name = loop {
+    let mut program = loop {
         let word = words.next()?;
         let skipped = match word {
             b"--" => break words.next()?,
@@ -67,12 +69,16 @@ pub(super) fn program(profile: &Profile) -> Option<&[u8]> {
             words.next()?;
         }
     };
-    let mut name = file_name(name);
     // The program is that which `env` starts.
-    while name == b"env" {
-        name = file_name(words.find(|word| !word.starts_with(b"-") && !word.contains(&b'='))?);
+    while file_name(program) == b"env" {
+        program = words.find(|word| !word.starts_with(b"-") && !word.contains(&b'='))?;
     }
-    Some(name)
+    Some(std::iter::once(program).chain(words).collect())
+}
+
+/// Returns the file name of the recorded program.
+pub(super) fn program(profile: &Profile) -> Option<&[u8]> {
+    recorded_command(profile)?.first().map(|path| file_name(path))
 }
 
 fn file_name(path: &[u8]) -> &[u8] {
@@ -88,11 +94,11 @@ mod tests {
         for (command_line, expected) in [
             (
                 "/usr/bin/perf record -q -e cpu-clock -F 1999 -o a.data -- /usr/bin/g++ -O2 -c t.cpp",
-                Some("g++"),
+                Some("/usr/bin/g++ -O2 -c t.cpp"),
             ),
-            ("perf record -gF 99 --call-graph dwarf,8192 --freq=9 ./app 60", Some("app")),
-            ("perf record -F99 -g --no-inherit make -j2", Some("make")),
-            ("perf record -- env A=b LANG=C cargo build", Some("cargo")),
+            ("perf record -gF 99 --call-graph dwarf,8192 --freq=9 ./app 60", Some("./app 60")),
+            ("perf record -F99 -g --no-inherit make -j2", Some("make -j2")),
+            ("perf record -- env A=b LANG=C cargo build", Some("cargo build")),
             ("perf record -a -- sleep 6", None),
             ("perf record -p 5", None),
             ("perf record -g -p5", None),
@@ -105,7 +111,11 @@ mod tests {
             let mut profile = Profile::default();
             let words = command_line.split(' ').map(|word| profile.strings.intern(word.as_bytes()));
             profile.recording.command_line = words.collect();
-            assert_eq!(program(&profile), expected.map(str::as_bytes), "{command_line}");
+            let command = recorded_command(&profile).map(|words| words.join(&b' '));
+            assert_eq!(command.as_deref(), expected.map(str::as_bytes), "{command_line}");
+            let name =
+                expected.map(|command| file_name(command.split(' ').next().unwrap().as_bytes()));
+            assert_eq!(program(&profile), name, "{command_line}");
         }
     }
 }

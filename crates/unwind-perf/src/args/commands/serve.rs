@@ -37,6 +37,12 @@ pub(crate) struct ServeArgs {
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) deadline: u64,
 
+    /// Do not analyse recordings before a request
+    ///
+    /// Otherwise the 50 newest recordings of this machine are analysed, one at a time and at low priority.
+    #[arg(long)]
+    pub(crate) no_background: bool,
+
     #[command(flatten)]
     pub(crate) front: FrontArgs,
 }
@@ -83,6 +89,10 @@ pub(crate) struct FrontArgs {
     /// Do not log requests on standard error
     #[arg(short, long)]
     pub(crate) quiet: bool,
+
+    /// Also log requests of pages for their files, and health checks
+    #[arg(short, long, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
 
     #[command(flatten)]
     pub(crate) worker: WorkerArgs,

@@ -62,7 +62,8 @@ impl Served {
     /// Same as [`Self::start`], with a folder that may already contain results.
     pub(super) fn over(store: PathBuf, folder: &Path, arguments: &[&str]) -> Self {
         let store_text = store.to_str().expect("UTF-8").to_owned();
-        let mut all = vec!["serve", "--no-open", "--quiet", "--store", &store_text];
+        let mut all =
+            vec!["serve", "--no-open", "--no-background", "--quiet", "--store", &store_text];
         all.extend(arguments);
         let doors = ["--firefox", "--debuginfod-server"];
         let doors = arguments.iter().filter(|it| doors.contains(it)).count();

@@ -31,7 +31,15 @@ fn served(test: &str) -> Option<Served> {
     let sysroot = sysroot();
     let mut command = Command::new("unshare");
     command.args(*way).args(["sh", "-c", SCRIPT, disk, env!("CARGO_BIN_EXE_unwind-perf")]);
-    command.args(["serve", "--no-open", "--quiet", "perf.data", "--store", &store]);
+    command.args([
+        "serve",
+        "--no-open",
+        "--no-background",
+        "--quiet",
+        "perf.data",
+        "--store",
+        &store,
+    ]);
     command.args(["--uploads", &uploads, "--sysroot", sysroot.to_str().expect("UTF-8")]);
     command.current_dir(Case::named("norm").folder);
     Some(Served::of(command, 0, store.into()))

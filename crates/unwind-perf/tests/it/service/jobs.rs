@@ -1,10 +1,11 @@
 //! Jobs: started once, followed, stored, and repeated after a change.
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use super::client::Served;
+use super::client::{Served, wait_until};
 use crate::support::cases::{Case, sysroot};
 use crate::support::run::{command, empty_folder, listing, results};
 
@@ -98,6 +99,8 @@ fn what_is_no_recording_is_said_so() {
     let rows = served.recordings();
     let row = rows.iter().find(|row| row["name"] == "b.data").unwrap();
     assert_eq!(row["problem"]["type"], "urn:unwind-perf:not-a-recording");
+    let detail = row["problem"]["detail"].as_str().unwrap();
+    assert!(detail.starts_with("cannot read b.data: "), "{detail}");
     let job = served.follow(&analyze(&served, row["id"].as_str().unwrap()));
     assert_eq!(job["problem"]["status"], 422, "{job}");
     let id = row["id"].as_str().unwrap();
@@ -118,6 +121,76 @@ fn events_tell_each_state_to_the_last() {
     assert_eq!((&last["state"], &last["id"]), (&json!("done"), &job["id"]));
     assert_eq!(served.get("/api/v1/jobs/0-0").problem(), "not-found");
     assert_eq!(served.get("/api/v1/jobs/0-0/events").problem(), "not-found");
+}
+
+#[test]
+fn requests_of_assets_are_logged_on_request() {
+    let case = Case::named("spin-lld");
+    for (option, expected) in [
+        (None, vec!["/assets/{*path} 404", "/api/v1/status 200"]),
+        (
+            Some("--verbose"),
+            vec![
+                "/assets/{*path} 200",
+                "/healthz 200",
+                "/assets/{*path} 404",
+                "/api/v1/status 200",
+            ],
+        ),
+    ] {
+        let store = empty_folder("service-log");
+        let text = store.to_str().unwrap();
+        let arguments =
+            ["serve", "--no-open", "--no-background", "perf.data", "--store", text].into_iter();
+        let arguments: Vec<&str> = arguments.chain(option).collect();
+        let mut served = Served::of(command(&case.folder, &arguments), 0, store.clone());
+        for path in ["/assets/style.css", "/healthz", "/assets/none.css", "/api/v1/status"] {
+            served.get(path);
+        }
+        for line in expected {
+            let logged: Value = serde_json::from_str(&served.line_of_stderr()).unwrap();
+            let route = logged["route"].as_str().unwrap();
+            assert_eq!(format!("{route} {}", logged["status"]), line);
+        }
+    }
+}
+
+#[test]
+fn own_recordings_are_analysed_in_the_background_newest_first() {
+    let folder = empty_folder("service-background-root");
+    let uploads = empty_folder("service-background-uploads");
+    let store = empty_folder("service-background");
+    let bytes = Case::named("spin-lld").bytes();
+    let hour = Duration::from_secs(3600);
+    for (path, age) in [
+        (folder.join("old.data"), 3 * hour),
+        (folder.join("new.data"), hour),
+        (uploads.join("sent.data"), 2 * hour),
+    ] {
+        std::fs::write(&path, &bytes).unwrap();
+        let file = std::fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(SystemTime::now() - age).unwrap();
+    }
+    let sysroot = sysroot();
+    let [text, uploads, sysroot] = [&store, &uploads, &sysroot].map(|it| it.to_str().unwrap());
+    let arguments = ["serve", "--no-open", ".", "--store", text, "--uploads", uploads];
+    let arguments: Vec<&str> = arguments.into_iter().chain(["--sysroot", sysroot, "-q"]).collect();
+    let served = Served::of(command(&folder, &arguments), 0, store.clone());
+    let status = || served.get("/api/v1/status").json();
+    wait_until("both are analysed", || status()["background"]["analyzed"] == 2);
+    let rows = served.recordings();
+    let states: Vec<_> = rows.iter().map(|row| (&row["name"], &row["state"])).collect();
+    let [analyzed, new] = [json!("analyzed"), json!("new")];
+    let names = [json!("new.data"), json!("old.data"), json!("sent.data")];
+    let expected = names.iter().zip([&analyzed, &analyzed, &new]).collect::<Vec<_>>();
+    assert_eq!(states, expected);
+    assert_eq!(rows[0]["about"]["samples"], 31);
+    let status = status();
+    let jobs = &status["jobs"];
+    assert_eq!([&jobs["begun"], &jobs["done"], &jobs["failed"]], [&json!(2), &json!(2), &json!(0)]);
+    let expected = json!({ "enabled": true, "analyzed": 2, "waiting": 0 });
+    wait_until("none waits", || served.get("/api/v1/status").json()["background"] == expected);
+    assert_eq!(status["limits"]["background_jobs"], 50);
 }
 
 #[test]
@@ -143,7 +216,8 @@ fn a_usual_folder_that_others_can_write_is_not_used() {
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o777)).unwrap();
     let case = Case::named("spin-lld");
-    let mut command = command(&case.folder, &["serve", "--no-open", "--quiet", "perf.data"]);
+    let mut command =
+        command(&case.folder, &["serve", "--no-open", "--no-background", "--quiet", "perf.data"]);
     command.env("HOME", &home);
     let mut served = Served::of(command, 0, folder.clone());
     let why = "can be written by others (mode 777); results are kept until the service ends";

@@ -81,7 +81,15 @@ fn nothing_that_an_upload_names_is_looked_at() {
     let mut command = Command::new("strace");
     command.args(["-D", "-f", "-qq", "-s", "4096", "-e", "trace=%file,connect,execve", "-o"]);
     command.arg(&log).arg(env!("CARGO_BIN_EXE_unwind-perf"));
-    command.args(["serve", "--no-open", "--quiet", "--uploads", "uploads", "--store"]);
+    command.args([
+        "serve",
+        "--no-open",
+        "--no-background",
+        "--quiet",
+        "--uploads",
+        "uploads",
+        "--store",
+    ]);
     command.arg(&store).current_dir(&folder).env_clear();
     let served = Served::of(command, 0, store);
     let host = format!("Host: {}", served.address);

@@ -45,6 +45,33 @@ fn nothing_that_an_upload_names_is_opened() {
 }
 
 #[test]
+fn refused_uploads_leave_nothing_and_name_no_path() {
+    let folder = empty_folder("service-refused-root");
+    let uploads = folder.join("uploads");
+    std::fs::create_dir(&uploads).unwrap();
+    let served = Served::start("refused", &folder, &["--uploads", uploads.to_str().unwrap()]);
+    for (name, shown, bytes) in [
+        ("x.cpp", "x.cpp", &b"int main() { return 0; }"[..]),
+        ("/home/me/short", "short", b"P"),
+        ("", "the upload", b""),
+    ] {
+        let answer = upload(&served, name, bytes);
+        let problem = answer.json();
+        assert_eq!(answer.status, 422);
+        assert_eq!(problem["type"], "urn:unwind-perf:not-a-recording");
+        assert_eq!(problem["detail"], format!("{shown} is not a perf recording"));
+        assert_eq!(listing(&uploads), Vec::<String>::new());
+    }
+    // The start of a recording, without a usable header.
+    let job = upload(&served, "part", b"PERFILE2 and no more").json();
+    let job = served.follow(&job);
+    let detail = job["problem"]["detail"].as_str().unwrap();
+    assert!(detail.starts_with("cannot read part-"), "{detail}");
+    assert!(!job.to_string().contains(folder.to_str().unwrap()), "{job}");
+    assert_eq!(listing(&uploads), Vec::<String>::new());
+}
+
+#[test]
 fn corrupted_uploads_get_a_clear_answer_and_the_front_goes_on() {
     let folder = empty_folder("service-twins-root");
     let uploads = folder.join("uploads");
@@ -60,6 +87,11 @@ fn corrupted_uploads_get_a_clear_answer_and_the_front_goes_on() {
         }
         bytes.truncate(bytes.len() - twin * 13);
         let answer = upload(&served, "twin", &bytes);
+        if twin == 0 {
+            // Its first byte is damaged.
+            assert_eq!(answer.problem(), "not-a-recording");
+            continue;
+        }
         assert!([201, 202].contains(&answer.status), "{twin}: {answer:?}");
         let job = served.follow(&answer.json());
         let kind = job["problem"]["type"].as_str().unwrap_or("done");
