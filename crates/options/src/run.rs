@@ -193,7 +193,8 @@ mod tests {
                 r#"{"inlines":false,"trust_perf_maps":true}"#,
             ),
             (r#"{"join":false}"#, r#"{"join":"off"}"#),
-            (r#"{"join":true,"demangle":"full","max_frames":"1024","pid":[]}"#, "{}"),
+            (r#"{"join":true,"max_frames":"1024","pid":[]}"#, "{}"),
+            (r#"{"demangle":"full"}"#, r#"{"demangle":"full"}"#),
             (r#"{"debuginfod":true}"#, r#"{"debuginfod":true}"#),
             (
                 r#"{"debuginfod":"http://a ima:x https://b"}"#,

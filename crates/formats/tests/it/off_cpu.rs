@@ -102,7 +102,7 @@ fn the_page_has_kinds_of_waits() {
     let mut text = Vec::new();
     later.print(&profile, &mut text).expect("a page");
     let (of_later, _) = page::tables_of(text);
-    assert_eq!((&head["offCpu"], &head["waits"][8]), (&json!(3), &json!("preempted")));
+    assert_eq!((&head["offCpu"], &head["waits"][8]), (&json!(2), &json!("preempted")));
     assert_eq!((head.get("offCpuLater"), &of_later["offCpuLater"]), (None, &json!(1)));
     let columns = page::columns(&head, &bytes);
     let leaf_of = |sample: usize| columns["leafWait"][columns["leaf"][sample] as usize];

@@ -79,7 +79,7 @@ impl Collector {
     /// Takes a string of the source if it has the words of a message.
     fn message(&mut self, line: usize, text: &str) {
         let is_word =
-            |word: &&str| word.trim_matches(['"', ',', '.']).chars().all(char::is_alphabetic);
+            |word: &&str| word.trim_matches(['"', '`', ',', '.']).chars().all(char::is_alphabetic);
         if text.split_whitespace().filter(is_word).count() >= MESSAGE_WORDS {
             self.end();
             let text = text.replace("\\n", " ").replace('\\', " ");

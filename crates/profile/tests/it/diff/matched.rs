@@ -243,8 +243,7 @@ fn programs_that_the_recorder_started_are_compared_by_share_where_the_load_diffe
         let diff = diff_of(&before, &after, DiffOptions::default());
         assert_eq!(diff.not_by_time, expected, "{command_line}");
     }
-    let text =
-        "what they cost in a second is ×4.00 after, as where a machine has more or less else to do";
+    let text = "their cost per second is ×4.00 after, as on a machine with another load";
     assert_eq!(load.to_string(), text);
 }
 

@@ -268,7 +268,7 @@ fn another_processor_is_told() {
     let ran = run(&folder, &["--input", "rounds", "--arch", "aarch64"]).expect_status(0);
     assert_eq!(
         ran.stderr,
-        "hotspot-perfparser: --arch says aarch64, the recording X86_64, which was taken\n"
+        "hotspot-perfparser: --arch is aarch64, but the recording is of X86_64, which is used\n"
     );
     assert_eq!(run(&folder, &["--input", "rounds", "--arch", "x86_64"]).stderr, "");
 }

@@ -77,7 +77,7 @@ fn what_is_held_is_named() {
     std::fs::write(folder.join("perf.data"), chains(3_000, 3_000)).expect("a file");
     let limit = ["perf.data", "--max-memory", "80M", "--no-symbols", "-q"];
     let ended = run(&folder, &limit).expect_status(2);
-    let begin = "unwind-perf: the recording needs more than the 80 MB of --max-memory, which ended at stacks (stacks: ";
+    let begin = "unwind-perf: the recording needs more than the 80 MB of --max-memory, reached at stacks (stacks: ";
     let end = "; raise the limit, or select \
                 less with --pid, --comm, --event or --time\n";
     assert!(ended.stderr.starts_with(begin) && ended.stderr.ends_with(end), "{}", ended.stderr);

@@ -317,7 +317,7 @@ fn a_killed_service_leaves_a_readable_copy() {
         let (mut served, mut input) = Served::live("live-killed", &folder, &["-o", &keep]);
         input.write_all(&bytes[..bytes.len() / 2]).unwrap();
         wait(&served, "samples come", |view| view["kept"].as_u64() > Some(0));
-        let told = format!("unwind-perf: the copy is {0}/{part} while", folder.display());
+        let told = format!("unwind-perf: the copy is {0}/{part} during", folder.display());
         let line = served.line_of_stderr();
         assert!(line.starts_with(&told), "{line}");
         kill(&served, Signal::KILL);
