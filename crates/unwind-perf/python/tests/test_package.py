@@ -244,7 +244,7 @@ class Options(unittest.TestCase):
         self.assertEqual(known(kallsyms=os.fsdecode(b"/\xff")), {"kallsyms": {"hex": "2fff"}})
         self.assertEqual(known(path_map={"/b": "/c", "/a": "/d"}), {"path_map": [["/b", "/c"], ["/a", "/d"]]})
         self.assertEqual(known(map="/o@*,0x10,2", debuginfod=True)["map"], [{"object": "/o", "start": 16, "len": 2}])
-        self.assertEqual(known(jobs=None, demangle="full", cache_size=None), {})
+        self.assertEqual(known(jobs=None, demangle=None, cache_size=None), {})
 
     def test_hints_and_trusted_maps_are_obeyed(self):
         with tempfile.TemporaryDirectory() as folder:
