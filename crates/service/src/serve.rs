@@ -146,16 +146,21 @@ pub fn serve(
     result
 }
 
+/// Makes the path of uploads absolute.
+fn with_absolute_uploads(mut options: ServeOptions) -> Result<ServeOptions, ServeError> {
+    if let Some(path) = &mut options.uploads {
+        let failed = |source| ServeError::Root { path: path.clone(), source };
+        *path = absolute_path(path).map_err(failed)?;
+    }
+    Ok(options)
+}
+
 async fn run(
     options: ServeOptions,
     host: Arc<dyn Host>,
     ready: impl FnOnce(&Addresses),
 ) -> Result<(), ServeError> {
-    let mut options = options;
-    if let Some(path) = &mut options.uploads {
-        let failed = |source| ServeError::Root { path: path.clone(), source };
-        *path = absolute_path(path).map_err(failed)?;
-    }
+    let options = with_absolute_uploads(options)?;
     let roots = roots(&options)?;
     let store = Artefacts::open(&options.store, options.store_bytes)
         .map_err(|source| ServeError::Store { path: options.store.clone(), source })?;
