@@ -42,7 +42,10 @@ fn plain(profile: &Profile, format: Format, options: FormatOptions) -> Vec<u8> {
         Format::Report => {
             let (mut head, _) = tables(profile);
             // The head states the patterns.
-            head.as_object_mut().expect("an object").remove("filters");
+            for part in ["filters", "summary"] {
+                head.as_object_mut().expect("an object").remove(part);
+                head["recording"].as_object_mut().expect("an object").remove(part);
+            }
             head.to_string().into_bytes()
         }
         Format::Parquet => {

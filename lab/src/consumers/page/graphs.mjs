@@ -22,7 +22,7 @@ export async function flameKeys({ page, expect, same, step, text, state, key, ta
   await tab("flame");
   const graph = "#view-flame canvas";
   await page.focus(graph);
-  await key("ArrowUp", "Enter");
+  await key("Home", "ArrowUp", "Enter");
   same((await state()).zoom.length, 1, "Enter zooms");
   expect((await page.locator("#view-flame .crumbs button").count()) === 2, "the way to it is shown");
   expect((await text("#view-flame .status")).includes("inclusive"), "its costs are told");

@@ -19,7 +19,8 @@ const shortened = names.filter(([, full, label]) => full !== label);
 console.log(shortened.length);
 const cells = () => page.$$eval("#view-functions .cell.name", (all) => all.slice(1).map((cell) => [cell.title, cell.textContent]));
 const of = new Map(names.map(([, full, label]) => [full, label]));
-for (const [full, shown] of await cells()) same(shown, of.get(full), `the row of ${full}`);
+// Rows of truncated stacks and groups stand for no function.
+for (const [full, shown] of await cells()) if (of.has(full)) same(shown, of.get(full), `the row of ${full}`);
 await page.selectOption("#names", "full");
 for (const [full, shown] of await cells()) same(shown, full, "names in full");
 expect(page.url().includes("names=full"), "the address says that names are full");
