@@ -71,8 +71,8 @@ pub use formats::{
     AnnotatedFunction, AnnotatedSource, Callgrind, ConsoleLook, Details, ErrorKind, ErrorRow,
     FieldValue, Firefox, Folded, GroupRow, Hotspot, HotspotStream, Json, LivePage, LiveStep,
     MemoryNodeRow, Ndjson, Otlp, Page, PageCode, PageFunctionCode, PageSource, PerfScript, Pprof,
-    SampleExtra, Speedscope, TaskChange, TaskEvent, TopTable, TracepointRow, TreeTable,
-    recorded_command,
+    SampleExtra, Speedscope, TaskChange, TaskEvent, TopTable, TracepointRow, TreeTable, columns,
+    cost_text, cost_title, cut_middle, recorded_command,
 };
 #[cfg(feature = "arrow")]
 pub use formats::{Arrow, ArrowRows};

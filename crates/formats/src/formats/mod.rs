@@ -22,8 +22,10 @@ mod speedscope;
 #[cfg(feature = "arrow")]
 pub use arrow::{Arrow, ArrowRows};
 pub use callgrind::Callgrind;
-pub use console::{AnnotatedFunction, AnnotatedSource, ConsoleLook, TopTable, TreeTable};
-pub(crate) use console::{columns, cut_middle};
+pub use console::{
+    AnnotatedFunction, AnnotatedSource, ConsoleLook, TopTable, TreeTable, columns, cost_text,
+    cost_title, cut_middle,
+};
 pub use firefox::Firefox;
 #[cfg(feature = "flamegraph")]
 pub use flamegraph::Flamegraph;

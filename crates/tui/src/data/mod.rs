@@ -10,8 +10,8 @@ mod tree;
 
 pub(crate) use callers::{Neighbour, neighbours};
 pub(crate) use code::{CodeLine, code_lines, hottest_code};
-pub(crate) use costs::{cost_text, cost_title, share_of};
-pub(crate) use names::{cut, safe, short, width};
+pub(crate) use costs::share_of;
+pub(crate) use names::{cut, safe, short};
 pub(crate) use results::{Query, Results, SourceLine, events};
 pub(crate) use snapshot::Snapshot;
 pub(crate) use tree::{OpenNodes, Tree};

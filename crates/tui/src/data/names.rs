@@ -1,7 +1,6 @@
 //! Names as text for cells of a terminal.
 
-use formats::push_line_safe;
-use ratatui::text::Span;
+use formats::{cut_middle, push_line_safe};
 
 /// Returns the text as one line, with control characters escaped.
 pub(crate) fn safe(text: &[u8]) -> String {
@@ -18,37 +17,9 @@ pub(crate) fn file_name(path: &[u8]) -> &[u8] {
     path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)
 }
 
-/// Number of columns of a text.
-pub(crate) fn width(text: &str) -> usize {
-    if text.is_ascii() { text.len() } else { Span::raw(text).width() }
-}
-
 /// Returns the text in at most `room` columns: the middle of a longer one is replaced by `…`.
 pub(crate) fn cut(text: &str, room: usize) -> String {
-    if width(text) <= room {
-        return text.to_owned();
-    }
-    let Some(left) = room.checked_sub(1) else { return String::new() };
-    let (front, back) = (left - left / 2, left / 2);
-    let mut out = prefix(text.chars(), front);
-    let end = prefix(text.chars().rev(), back);
-    out.push('…');
-    out.extend(end.chars().rev());
-    out
-}
-
-/// Returns the first characters, in at most `room` columns.
-fn prefix(characters: impl Iterator<Item = char>, room: usize) -> String {
-    let mut out = String::new();
-    let mut used = 0;
-    for character in characters {
-        used += width(character.encode_utf8(&mut [0; 4]));
-        if used > room {
-            break;
-        }
-        out.push(character);
-    }
-    out
+    if room == 0 { String::new() } else { cut_middle(text, Some(room)) }
 }
 
 /// Returns the name without its parameters, its template and generic arguments and its return type.

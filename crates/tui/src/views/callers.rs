@@ -1,12 +1,13 @@
 //! Callers and callees of a function.
 
+use formats::cost_text;
 use ratatui::text::{Line, Span};
 
 use super::Canvas;
 use super::functions::names;
 use super::look::{BAR, bar};
 use crate::app::App;
-use crate::data::{cost_text, share_of};
+use crate::data::share_of;
 
 /// Draws the callers above the function, and the callees below it.
 pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
@@ -14,11 +15,7 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let look = canvas.look;
     let pane = &app.callers;
     let Some(function) = pane.function else {
-        canvas.line(
-            1,
-            &Line::raw(" The function is not in this part of the recording; q goes back."),
-        );
-        return;
+        return canvas.without_function();
     };
     let mut from = 0;
     if !app.no_headers {

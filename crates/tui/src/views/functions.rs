@@ -1,5 +1,6 @@
 //! The table of functions.
 
+use formats::{columns, cost_text, cost_title};
 use options::CostKind;
 use profile::query::FunctionId;
 use ratatui::text::{Line, Span};
@@ -7,7 +8,7 @@ use ratatui::text::{Line, Span};
 use super::Canvas;
 use super::look::{BAR, Look, bar};
 use crate::app::App;
-use crate::data::{Results, Snapshot, cost_text, cost_title, cut, share_of, width};
+use crate::data::{Results, Snapshot, cut, share_of};
 
 /// Columns of the costs, with the space after them.
 const COSTS: usize = 8 + 8 + 13 + BAR + 1;
@@ -71,7 +72,7 @@ pub(super) fn names(
     let Some(function) = function else { return [Span::raw("[truncated]"), Span::raw("")] };
     let module = data.module_name(function);
     let module = cut(&module, if room < 24 { 0 } else { room / 3 });
-    let name = cut(&data.name(function, is_full), room.saturating_sub(width(&module) + 2));
-    let gap = room.saturating_sub(width(&name) + width(&module));
+    let name = cut(&data.name(function, is_full), room.saturating_sub(columns(&module) + 2));
+    let gap = room.saturating_sub(columns(&name) + columns(&module));
     [Span::raw(name), Span::styled(format!("{:gap$}{module}", ""), look.faint())]
 }

@@ -8,13 +8,14 @@ mod source;
 mod texts;
 mod tree;
 
+use formats::cost_text;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use crate::app::{App, List, Screen};
-use crate::data::{cost_text, cut, safe, short};
+use crate::data::{cut, safe, short};
 use crate::help::HELP;
 use formats::{counted, share};
 use look::Look;
@@ -39,6 +40,14 @@ struct Canvas<'b> {
 }
 
 impl Canvas<'_> {
+    /// Says that the filters leave no sample of the function.
+    fn without_function(&mut self) {
+        self.line(
+            1,
+            &Line::raw(" The function is not in this part of the recording; q goes back."),
+        );
+    }
+
     /// Number of columns.
     const fn width(&self) -> usize {
         self.area.width as usize
@@ -193,7 +202,7 @@ fn status(app: &App, look: Look, area: Rect, frame: &mut Frame<'_>) {
     let row = Rect { y: area.y + area.height - 1, height: 1, ..area };
     if let Some(prompt) = &app.prompt {
         let line = format!("/{}", safe(prompt.as_bytes()));
-        let column = crate::data::width(&line).min(usize::from(area.width).saturating_sub(1));
+        let column = formats::columns(&line).min(usize::from(area.width).saturating_sub(1));
         frame.buffer_mut().set_line(row.x, row.y, &Line::raw(line), row.width);
         frame.set_cursor_position((row.x + u16::try_from(column).unwrap_or(0), row.y));
         return;
@@ -207,7 +216,7 @@ fn status(app: &App, look: Look, area: Rect, frame: &mut Frame<'_>) {
     };
     let room = usize::from(area.width).saturating_sub(right.len() + 3);
     let left = cut(&left, room);
-    let gap = room.saturating_sub(crate::data::width(&left)) + 1;
+    let gap = room.saturating_sub(formats::columns(&left)) + 1;
     let line = Line::raw(format!(" {left}{:gap$}{right}", ""));
     buffer.set_line(row.x, row.y, &line, row.width);
 }

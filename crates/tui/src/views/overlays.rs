@@ -1,17 +1,18 @@
 //! Menus over a screen.
 
+use formats::columns;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Clear, Widget as _};
 
 use super::Canvas;
 use crate::app::Menu;
-use crate::data::{cut, width};
+use crate::data::cut;
 
 /// Draws a menu in the middle of the screen.
 pub(super) fn menu(menu: &Menu, canvas: &mut Canvas<'_>) {
     let area = canvas.area;
-    let longest = menu.items.iter().map(|(label, _)| width(label)).max().unwrap_or(0);
+    let longest = menu.items.iter().map(|(label, _)| columns(label)).max().unwrap_or(0);
     let wanted = u16::try_from(longest.max(menu.title.len()) + 4).unwrap_or(u16::MAX);
     let columns = wanted.min(area.width);
     let rows = u16::try_from(menu.items.len() + 2).unwrap_or(u16::MAX).min(area.height);

@@ -16,11 +16,7 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let (Some(data), Some(results)) = (&app.data, &app.results) else { return };
     let (look, pane) = (canvas.look, &app.source);
     let Some(function) = pane.function else {
-        canvas.line(
-            1,
-            &Line::raw(" The function is not in this part of the recording; q goes back."),
-        );
-        return;
+        return canvas.without_function();
     };
     let mut from = 0;
     if !app.no_headers {

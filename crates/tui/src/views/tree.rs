@@ -1,11 +1,12 @@
 //! The call tree.
 
+use formats::{columns, cost_text, cost_title};
 use ratatui::text::{Line, Span};
 
 use super::Canvas;
 use super::functions::{names, shares};
 use crate::app::{App, TreePane};
-use crate::data::{Tree, cost_text, cost_title, width};
+use crate::data::Tree;
 
 /// Columns of the costs, with the space after them.
 const COSTS: usize = OWN + 8 + 11;
@@ -49,7 +50,7 @@ pub(super) fn draw(app: &App, pane: &TreePane, inverted: bool, canvas: &mut Canv
             Some(false) => "+ ",
             None => "  ",
         };
-        let left = room.saturating_sub(width(&indent) + mark.len());
+        let left = room.saturating_sub(columns(&indent) + mark.len());
         line.push_span(Span::styled(indent, look.faint()));
         line.push_span(Span::raw(mark));
         line.extend(names(look, data, tree.function(node), app.full_names, left));
@@ -66,6 +67,6 @@ fn indentation(tree: &Tree, node: u32, most: usize) -> String {
         return "│ ".repeat(level) + mark;
     }
     let number = format!("‥{level} ");
-    let bars = most.saturating_sub(width(&number)) / STEP;
+    let bars = most.saturating_sub(columns(&number)) / STEP;
     "│ ".repeat(bars) + &number + mark
 }

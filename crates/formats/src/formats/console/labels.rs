@@ -48,7 +48,7 @@ pub(super) fn marked(
 }
 
 /// Formats a cost in its unit: milliseconds for clocks, otherwise a number.
-pub(super) fn cost(unit: WeightUnit, weight: u64) -> String {
+pub fn cost(unit: WeightUnit, weight: u64) -> String {
     match unit {
         WeightUnit::Nanoseconds => {
             let tenths = weight / 100_000 + u64::from(weight % 100_000 >= 50_000);
@@ -59,7 +59,7 @@ pub(super) fn cost(unit: WeightUnit, weight: u64) -> String {
 }
 
 /// Returns the heading of a column of costs.
-pub(super) const fn unit(unit: WeightUnit) -> &'static str {
+pub const fn unit(unit: WeightUnit) -> &'static str {
     match unit {
         WeightUnit::Nanoseconds => "time",
         WeightUnit::Samples => "samples",

@@ -11,7 +11,8 @@ mod tree;
 mod width;
 
 pub use annotated::{AnnotatedFunction, AnnotatedSource};
+pub use labels::{cost as cost_text, unit as cost_title};
 pub use look::ConsoleLook;
 pub use top::TopTable;
 pub use tree::TreeTable;
-pub(crate) use width::{columns, cut_middle};
+pub use width::{columns, cut_middle};

@@ -3,7 +3,7 @@
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// Returns the columns of a text.
-pub(crate) fn columns(text: &str) -> usize {
+pub fn columns(text: &str) -> usize {
     text.width()
 }
 
@@ -20,7 +20,7 @@ pub(crate) fn cut_end(text: &str, room: Option<usize>) -> String {
 }
 
 /// Cuts `text` in the middle to `room` columns: names differ at their beginning and at their end.
-pub(crate) fn cut_middle(text: &str, room: Option<usize>) -> String {
+pub fn cut_middle(text: &str, room: Option<usize>) -> String {
     match room {
         Some(room) if columns(text) > room => {
             let both = room.saturating_sub(1);

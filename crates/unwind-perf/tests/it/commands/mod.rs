@@ -8,7 +8,6 @@ mod cli;
 mod diff;
 mod errors;
 mod filters;
-mod function_filters;
 mod incomplete;
 mod off_cpu;
 mod readme;

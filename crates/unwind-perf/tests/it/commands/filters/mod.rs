@@ -1,0 +1,4 @@
+//! Filters of samples and of functions.
+
+mod functions;
+mod samples;
