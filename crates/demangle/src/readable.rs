@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use crate::short::{end_of_arguments, operator_symbol, without_arguments};
+use crate::short::{
+    end_of_arguments, ends_in_operator, first_operator, is_of_word, operator_symbol,
+    without_arguments,
+};
 
 /// A part of C++ names in parentheses that is not a parameter list.
 const ANONYMOUS: &str = "(anonymous namespace)";
@@ -22,7 +25,7 @@ pub fn short_name(full: &str) -> Cow<'_, str> {
 /// Does the same, but includes the parameters of the function, without their template arguments.
 #[must_use]
 pub fn name_with_parameters(full: &str) -> Cow<'_, str> {
-    let Some(NameScan { mut name, parameters, qualifiers }) = NameScan::of(full) else {
+    let Some(NameScan { mut name, parameters, qualifiers, .. }) = NameScan::of(full) else {
         return Cow::Borrowed(full);
     };
     name.push_str(&without_arguments(&parameters).unwrap_or(parameters));
@@ -38,6 +41,8 @@ struct NameScan {
     parameters: String,
     /// Text after the parameters, such as ` const`.
     qualifiers: String,
+    /// Number of open braces.
+    braces: i32,
 }
 
 impl NameScan {
@@ -90,7 +95,9 @@ impl NameScan {
             '<' if name.is_empty() => {
                 // The type of a Rust method.
                 let length = end_of_arguments(rest)?;
-                name.push_str(&without_arguments(rest.get(..length)?)?);
+                let of_method = without_arguments(rest.get(..length)?)?;
+                self.braces += of_method.chars().map(brace).sum::<i32>();
+                name.push_str(&of_method);
                 Some(length)
             }
             '<' if ends_a_name(name) => {
@@ -102,7 +109,7 @@ impl NameScan {
             '(' if ends_a_name(name) && !name.ends_with(':') => {
                 let length = end_of_parameters(rest)?;
                 // Those of a lambda are inside its braces.
-                if name.matches('{').count() == name.matches('}').count() {
+                if self.braces == 0 {
                     rest.get(..length)?.clone_into(&mut self.parameters);
                     *end = Some(name.len());
                 }
@@ -110,6 +117,7 @@ impl NameScan {
             }
             '(' | ')' => None,
             _ => {
+                self.braces += brace(char);
                 name.push(char);
                 Some(char.len_utf8())
             }
@@ -117,14 +125,19 @@ impl NameScan {
     }
 }
 
+/// Returns 1 for an opening brace, -1 for a closing one.
+const fn brace(char: char) -> i32 {
+    match char {
+        '{' => 1,
+        '}' => -1,
+        _ => 0,
+    }
+}
+
 /// Returns true if arguments or parameters can follow the text.
 fn ends_a_name(text: &str) -> bool {
-    let is_operator = |text: &str| {
-        let symbol = text.rfind("operator").and_then(|at| text.get(at + "operator".len()..));
-        symbol.is_some_and(|symbol| !symbol.contains(char::is_alphanumeric))
-    };
-    text.ends_with(|last: char| last.is_alphanumeric() || "_:]})".contains(last))
-        || is_operator(text)
+    text.ends_with(|last: char| is_of_word(last) || ":]})".contains(last))
+        || ends_in_operator(text.trim_end_matches(|char| !is_of_word(char)))
 }
 
 /// Returns the length of the parentheses at the start of a text.
@@ -150,7 +163,7 @@ fn start_of_name(text: &str) -> usize {
     {
         return 0;
     }
-    let before = text.find("operator").and_then(|at| text.get(..at)).unwrap_or(text);
+    let before = first_operator(text).and_then(|at| text.get(..at)).unwrap_or(text);
     let mut depth = 0_usize;
     for (at, char) in before.char_indices().rev() {
         match char {

@@ -40,11 +40,35 @@ pub(crate) fn without_arguments(name: &str) -> Option<String> {
     Some(out)
 }
 
+/// Returns true if the last word of the text is `operator`.
+pub(crate) fn ends_in_operator(text: &str) -> bool {
+    text.strip_suffix(OPERATOR).is_some_and(|before| !before.ends_with(is_of_word))
+}
+
+/// Returns the start of the first word `operator` of a text.
+pub(crate) fn first_operator(text: &str) -> Option<usize> {
+    let mut found = text.match_indices(OPERATOR).map(|(at, _)| at);
+    found.find(|&at| {
+        let (before, after) = (text.get(..at), text.get(at + OPERATOR.len()..));
+        !before.is_some_and(|it| it.ends_with(is_of_word))
+            && !after.is_some_and(|it| it.starts_with(is_of_word))
+    })
+}
+
+const OPERATOR: &str = "operator";
+
+/// Returns true if a character is a part of words.
+pub(crate) fn is_of_word(char: char) -> bool {
+    char.is_alphanumeric() || char == '_'
+}
+
 /// Returns the symbol with brackets at the start of `rest`, if it completes the name of an operator.
 pub(crate) fn operator_symbol(before: &str, rest: &str) -> Option<&'static str> {
     const SYMBOLS: &[&str] =
         &["()", "<=>", "<<=", "<<", "<=", "<", "->*", "->", ">>=", ">>", ">=", ">"];
-    before.strip_suffix("operator").filter(|before| !before.ends_with(char::is_alphanumeric))?;
+    if !ends_in_operator(before) {
+        return None;
+    }
     SYMBOLS.iter().copied().find(|symbol| rest.starts_with(symbol))
 }
 
