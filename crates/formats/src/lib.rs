@@ -72,7 +72,7 @@ pub use formats::{
     FieldValue, Firefox, Folded, GroupRow, Hotspot, HotspotStream, Json, LivePage, LiveStep,
     MemoryNodeRow, Ndjson, Otlp, Page, PageCode, PageFunctionCode, PageSource, PerfScript, Pprof,
     SampleExtra, Speedscope, TaskChange, TaskEvent, TopTable, TracepointRow, TreeTable, columns,
-    cost_text, cost_title, cut_middle, recorded_command,
+    cost_text, cost_title, cut_middle,
 };
 #[cfg(feature = "arrow")]
 pub use formats::{Arrow, ArrowRows};

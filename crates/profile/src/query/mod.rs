@@ -11,6 +11,7 @@ mod grouped;
 mod identity;
 mod marks;
 mod programs;
+mod recorded_command;
 mod stack_walk;
 mod waits;
 mod weights;
@@ -24,6 +25,7 @@ pub use functions::{
 pub use grouped::{SampleGroup, event_name, group, period_units};
 pub use marks::FunctionMarks;
 pub use programs::Programs;
+pub use recorded_command::{recorded_command, recorded_program};
 pub use stack_walk::{BiasCache, StackWalker, each_location};
 pub use waits::{FoldedFrames, FoldedWaits};
 pub use weights::{EventSums, Weight, WeightUnit, Weights};

@@ -117,7 +117,8 @@ pub(super) fn header(profile: &Profile) -> RecordingHeader {
     let word = |word: &&[u8]| String::from_utf8_lossy(word).into_owned();
     RecordingHeader {
         command_line: facts.command_line.iter().map(|&id| text(profile, id)).collect(),
-        command: formats::recorded_command(profile).map(|words| words.iter().map(word).collect()),
+        command: profile::query::recorded_command(profile)
+            .map(|words| words.iter().map(word).collect()),
         host: maybe(facts.hostname),
         kernel: maybe(facts.os_release),
         arch: maybe(facts.arch),

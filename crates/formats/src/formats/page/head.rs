@@ -4,14 +4,13 @@ use std::io;
 
 use address::ModuleId;
 use hashbrown::HashMap;
-use profile::query::{Function, period_units};
+use profile::query::{Function, period_units, recorded_program};
 use profile::{
     EndReason, EventId, ModuleRow, Profile, RecordingInfo, StringId, Table, ThreadRow, WaitKind,
 };
 
 use super::Page;
 use super::columns::PageColumns;
-use super::program::program;
 use super::schema::PageFunction;
 use super::tree::PageTree;
 use crate::render::json_writer::JsonWriter;
@@ -167,7 +166,7 @@ pub(super) fn cgroup(json: &mut JsonWriter, profile: &Profile, thread: &ThreadRo
 }
 
 fn recording(json: &mut JsonWriter, profile: &Profile, facts: &RecordingInfo) {
-    if let Some(program) = program(profile) {
+    if let Some(program) = recorded_program(profile) {
         json.key("program").string(program);
     }
     for (key, text) in [

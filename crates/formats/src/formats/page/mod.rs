@@ -7,7 +7,6 @@
 mod columns;
 mod head;
 mod live;
-mod program;
 mod schema;
 mod tree;
 
@@ -25,7 +24,6 @@ use columns::PageColumns;
 pub(crate) use columns::column as page_column;
 pub use live::{LivePage, LiveStep};
 use profile::Profile;
-pub use program::recorded_command;
 pub(crate) use schema::{NONE as PAGE_NONE, RowColumn as PageRowColumn, Width as PageWidth};
 use tree::PageTree;
 

@@ -100,10 +100,10 @@ pub(super) const SAMPLES: &[SampleColumn] = &[
     SampleColumn::new("event", Width::U8, SampleNumber::Row(|row| row.event.as_u32().into()))
         .of_rows(|profile| profile.events.len()),
     SampleColumn::new("period", Width::F64, SampleNumber::Row(period_bits))
-        .only_with(SampleFact::DifferentPeriods),
+        .only_with(|facts| facts.periods),
     SampleColumn::new("cpu", Width::U16, SampleNumber::Row(cpu_number))
         .of_rows(cpu_numbers)
-        .only_with(SampleFact::Processors),
+        .only_with(|facts| facts.cpus),
 ];
 
 /// Returns the number of a node, or [`NONE`].
@@ -126,15 +126,6 @@ fn cpu_numbers(profile: &Profile) -> usize {
     cpus.max().map_or(1, |cpu| cpu as usize + 2)
 }
 
-/// Property of samples on which the presence of a column depends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SampleFact {
-    /// The periods of an event differ.
-    DifferentPeriods,
-    /// Samples have a processor.
-    Processors,
-}
-
 /// Properties of the samples in a page.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct SampleFacts {
@@ -152,7 +143,8 @@ pub(super) struct SampleColumn {
     pub(super) number: SampleNumber,
     /// Returns the limit of the numbers, such as the number of rows of the table that the column refers to.
     rows: Option<fn(&Profile) -> usize>,
-    only_with: Option<SampleFact>,
+    /// Property of the samples on which the presence depends.
+    only_with: Option<fn(SampleFacts) -> bool>,
 }
 
 /// Source of a sample's number in a column.
@@ -178,8 +170,8 @@ impl SampleColumn {
     }
 
     /// Returns a column that is present only if the samples have a property.
-    const fn only_with(self, fact: SampleFact) -> Self {
-        Self { only_with: Some(fact), ..self }
+    const fn only_with(self, has: fn(SampleFacts) -> bool) -> Self {
+        Self { only_with: Some(has), ..self }
     }
 
     /// Returns the width in the tables of a complete profile.
@@ -188,12 +180,8 @@ impl SampleColumn {
     }
 
     /// Returns true if the tables of samples with these properties contain the column.
-    pub(super) const fn is_present(&self, facts: SampleFacts) -> bool {
-        match self.only_with {
-            None => true,
-            Some(SampleFact::DifferentPeriods) => facts.periods,
-            Some(SampleFact::Processors) => facts.cpus,
-        }
+    pub(super) fn is_present(&self, facts: SampleFacts) -> bool {
+        self.only_with.is_none_or(|has| has(facts))
     }
 }
 

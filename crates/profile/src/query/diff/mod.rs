@@ -28,6 +28,7 @@ pub use confidence::DiffMethod;
 pub use error::DiffError;
 pub use matching::{DiffFunctionId, DiffName};
 pub use modules::{DiffModule, DiffModuleId, DiffPair, PairedBy};
+pub(super) use names::offset_in_name;
 pub use normalize::{Normalization, NotByTime};
 pub use notes::DiffNote;
 pub use run::{DiffInput, DiffRun};

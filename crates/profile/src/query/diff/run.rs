@@ -9,6 +9,7 @@ use crate::id::{EventId, ThreadId};
 use crate::profile::Profile;
 use crate::quality::EventSpan;
 use crate::query::grouped::{event_name, period_units};
+use crate::query::recorded_command::recorded_command;
 use crate::tables::{EventRow, SampleRow};
 use crate::thread_names::folded_thread_name;
 
@@ -170,7 +171,7 @@ pub(super) fn count(
     run.threads = threads;
     let rate = |(_, row): (EventId, &EventRow)| (row.frequency, row.rate);
     let rate = rows().map(rate).next().unwrap_or_default();
-    let kind = RunKind { rate, threads: names, is_started: is_started(profile) };
+    let kind = RunKind { rate, threads: names, is_started: recorded_command(profile).is_some() };
     (run, kind)
 }
 
@@ -200,22 +201,6 @@ fn threads(
     ids.sort_unstable();
     ids.dedup();
     (ids.len(), names)
-}
-
-/// Returns true if the recorder's command line selects no running processes, CPUs or users.
-/// Source: tools/perf/Documentation/perf-record.txt.
-fn is_started(profile: &Profile) -> bool {
-    const SHORT: &[u8] = b"aptCu";
-    const LONG: [&str; 5] = ["--all-cpus", "--pid", "--tid", "--cpu", "--uid"];
-    let words = profile.recording.command_line.iter().map(|&word| profile.strings.get(word));
-    // Words after `--` belong to the program.
-    let mut options = words.skip(1).take_while(|word| *word != b"--").peekable();
-    options.peek().is_some()
-        && !options.any(|word| match word {
-            [b'-', b'-', ..] => LONG.iter().any(|long| word.starts_with(long.as_bytes())),
-            [b'-', option, ..] => SHORT.contains(option),
-            _ => false,
-        })
 }
 
 fn lost(profile: &Profile, event: &[u8]) -> u64 {

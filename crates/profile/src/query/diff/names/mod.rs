@@ -115,7 +115,7 @@ pub(super) fn normal_module(path: &[u8]) -> &[u8] {
 }
 
 /// Returns the offset in a name of the form `MODULE+0x45a0`, which denotes a nameless function.
-pub(super) fn offset_in_name(name: &[u8], module: &[u8]) -> Option<u64> {
+pub(in crate::query) fn offset_in_name(name: &[u8], module: &[u8]) -> Option<u64> {
     let digits = name.strip_prefix(module)?.strip_prefix(b"+0x")?;
     u64::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }

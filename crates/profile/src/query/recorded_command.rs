@@ -1,6 +1,6 @@
 //! The recorded program and its arguments, without the recorder and its options.
 
-use profile::Profile;
+use crate::profile::Profile;
 
 /// Recorder's options that are followed by a value in the next word.
 /// Source: tools/perf/Documentation/perf-record.txt.
@@ -31,6 +31,11 @@ const LONG_WITH_VALUE: &[&[u8]] = &[
     b"proc-map-timeout",
     b"synth",
     b"vmlinux",
+    b"clang-path",
+    b"clang-opt",
+    b"switch-output-event",
+    b"setup-filter",
+    b"off-cpu-thresh",
 ];
 
 /// Recorder's options that select running processes, CPUs or users.
@@ -38,11 +43,14 @@ const SHORT_OF_OTHERS: &[u8] = b"aptCu";
 const LONG_OF_OTHERS: &[&[u8]] = &[b"all-cpus", b"pid", b"tid", b"cpu", b"uid"];
 
 /// Returns the program that the recorder started, as named there, and its arguments; `None` if it recorded others, or
-/// none is known.
+/// none is known. The recorder is `perf record`; options of others are unknown.
 #[must_use]
 pub fn recorded_command(profile: &Profile) -> Option<Vec<&[u8]>> {
     let words = profile.recording.command_line.iter().map(|&word| profile.strings.get(word));
-    let mut words = words.skip(1).skip_while(|word| *word == b"record");
+    let mut words = words;
+    if !file_name(words.next()?).starts_with(b"perf") || words.next()? != b"record" {
+        return None;
+    }
     let mut program = loop {
         let word = words.next()?;
         let skipped = match word {
@@ -77,11 +85,13 @@ pub fn recorded_command(profile: &Profile) -> Option<Vec<&[u8]>> {
 }
 
 /// Returns the file name of the recorded program.
-pub(super) fn program(profile: &Profile) -> Option<&[u8]> {
+#[must_use]
+pub fn recorded_program(profile: &Profile) -> Option<&[u8]> {
     recorded_command(profile)?.first().map(|path| file_name(path))
 }
 
-fn file_name(path: &[u8]) -> &[u8] {
+/// Returns the last component of a path.
+pub(super) fn file_name(path: &[u8]) -> &[u8] {
     path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)
 }
 
@@ -106,6 +116,10 @@ mod tests {
             ("perf record --pid=5", None),
             ("perf record --cpu 1 sleep 5", None),
             ("perf record -F", None),
+            ("perf record ./app -p 5", Some("./app -p 5")),
+            ("perf record --off-cpu-thresh 100 -p 5", None),
+            ("perf mem record ./app", None),
+            ("simpleperf record --duration 10 -p 55", None),
             ("perf", None),
         ] {
             let mut profile = Profile::default();
@@ -115,7 +129,7 @@ mod tests {
             assert_eq!(command.as_deref(), expected.map(str::as_bytes), "{command_line}");
             let name =
                 expected.map(|command| file_name(command.split(' ').next().unwrap().as_bytes()));
-            assert_eq!(program(&profile), name, "{command_line}");
+            assert_eq!(recorded_program(&profile), name, "{command_line}");
         }
     }
 }
