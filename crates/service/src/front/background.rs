@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use hashbrown::HashSet;
@@ -31,12 +31,21 @@ const SETTLED: Duration = Duration::from_secs(5);
 pub(crate) struct Background {
     pub(crate) enabled: bool,
     pub(crate) worker: WorkerSlot,
-    /// Running job, unless a request of a user needs it, too.
-    current: Mutex<Option<Arc<Job>>>,
+    current: Mutex<Option<Current>>,
     /// Notified when clients list recordings, since new ones may exist.
     listed: Notify,
     analyzed: AtomicUsize,
     waiting: AtomicUsize,
+}
+
+/// The running job.
+#[derive(Debug)]
+struct Current {
+    job: Arc<Job>,
+    /// True if a user requested its result, too.
+    is_wanted: bool,
+    /// True if it was cancelled for another job and must be repeated.
+    gave_way: bool,
 }
 
 impl Background {
@@ -63,24 +72,29 @@ impl Background {
 
     /// Gives way to a user's request for the result of that key: cancels another job, which is repeated later.
     pub(super) fn give_way(&self, key: &str) {
-        let job = self.current.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(job) = job.filter(|job| job.key != key) {
-            job.cancel();
+        let mut current = self.current();
+        let Some(current) = current.as_mut() else { return };
+        if current.job.key == key {
+            current.is_wanted = true;
+        } else if !current.is_wanted {
+            current.gave_way = true;
+            current.job.cancel();
         }
     }
 
-    fn set(&self, job: Option<Arc<Job>>) -> Option<Arc<Job>> {
-        std::mem::replace(&mut self.current.lock().unwrap_or_else(PoisonError::into_inner), job)
+    fn current(&self) -> MutexGuard<'_, Option<Current>> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Analyses recordings until the service stops or the limit is reached.
+/// Analyses the newest recordings until the service stops.
 pub(crate) async fn analyze_in_background(service: Arc<Service>) {
     let background = &service.background;
     let mut tried: HashSet<String> = HashSet::new();
     loop {
-        let (mut queue, is_growing) = waiting(&service, &tried).await;
-        while tried.len() < BACKGROUND && has_room(&service) {
+        let Newest { mut queue, keys, is_growing } = newest(&service, &tried).await;
+        tried.retain(|key| keys.contains(key));
+        while has_room(&service) {
             background.waiting.store(queue.len(), Ordering::Relaxed);
             let Some(id) = queue.front() else { break };
             idle(&service).await;
@@ -95,9 +109,6 @@ pub(crate) async fn analyze_in_background(service: Arc<Service>) {
         background.waiting.store(0, Ordering::Relaxed);
         // Its memory is returned.
         background.worker.end();
-        if tried.len() >= BACKGROUND {
-            return;
-        }
         let listed = background.listed.notified();
         if is_growing {
             let _ = tokio::time::timeout(SETTLED, listed).await;
@@ -107,26 +118,46 @@ pub(crate) async fn analyze_in_background(service: Arc<Service>) {
     }
 }
 
-/// Returns this host's recordings without a result, newest first, and true if others are still being written.
-async fn waiting(service: &Arc<Service>, tried: &HashSet<String>) -> (VecDeque<RecordingId>, bool) {
-    let listing = Arc::clone(service);
-    let all = tokio::task::spawn_blocking(move || listing.roots.list()).await.unwrap_or_default();
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let is_new = |it: &Recording| {
-        let key = it.key(RunOptions::default());
-        !it.foreign
-            && !tried.contains(&key)
-            && service.store.current(&key, &*service.host).is_none()
-    };
-    // A time in the future is that of another machine.
-    let is_settled = |it: &Recording| {
-        let age = now.as_nanos() as i128 - it.stamp.modified;
-        age < 0 || age >= SETTLED.as_nanos() as i128
-    };
-    let (mut settled, growing): (Vec<_>, Vec<_>) =
-        all.into_iter().filter(is_new).partition(is_settled);
-    settled.sort_by_key(|it| Reverse(it.stamp.modified));
-    (settled.into_iter().map(|it| it.id).collect(), !growing.is_empty())
+/// The newest recordings of this host.
+#[derive(Debug, Default)]
+struct Newest {
+    /// Those without a result that was not tried yet, newest first.
+    queue: VecDeque<RecordingId>,
+    /// The keys of all of them.
+    keys: HashSet<String>,
+    /// True if one of them is still being written.
+    is_growing: bool,
+}
+
+/// Lists the newest recordings, without those in `tried` in the queue.
+async fn newest(service: &Arc<Service>, tried: &HashSet<String>) -> Newest {
+    let (service, tried) = (Arc::clone(service), tried.clone());
+    let listed = tokio::task::spawn_blocking(move || {
+        let mut own = service.roots.list();
+        own.retain(|it| !it.foreign);
+        own.sort_by_key(|it| Reverse(it.stamp.modified));
+        own.truncate(BACKGROUND);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        // A time in the future is that of another machine.
+        let is_settled = |it: &Recording| {
+            let age = now.as_nanos() as i128 - it.stamp.modified;
+            age < 0 || age >= SETTLED.as_nanos() as i128
+        };
+        let mut newest = Newest::default();
+        for it in own {
+            let key = it.key(RunOptions::default());
+            let is_new =
+                !tried.contains(&key) && service.store.look_up(&key, &*service.host).is_none();
+            if is_new && is_settled(&it) {
+                newest.queue.push_back(it.id);
+            } else if is_new {
+                newest.is_growing = true;
+            }
+            newest.keys.insert(key);
+        }
+        newest
+    });
+    listed.await.unwrap_or_default()
 }
 
 /// Returns true while half of the store is free for results that users request.
@@ -150,15 +181,16 @@ async fn analyze(service: &Arc<Service>, id: &RecordingId) -> Option<String> {
     // A removed recording needs no analysis.
     let Ok(opened) = service.roots.by_id(id.as_str()) else { return Some(id.as_str().to_owned()) };
     let key = opened.recording.key(RunOptions::default());
-    if service.store.current(&key, &*service.host).is_some() {
+    if service.store.look_up(&key, &*service.host).is_some() {
         return Some(key);
     }
     let Ok(job) = service.submit_in_background(&opened) else { return Some(key) };
     drop(opened);
-    service.background.set(Some(Arc::clone(&job)));
+    let current = Current { job: Arc::clone(&job), is_wanted: false, gave_way: false };
+    *service.background.current() = Some(current);
     let mut states = job.watch();
     let state = states.wait_for(|state| state.is_over()).await.map(|state| state.clone());
-    let gave_way = service.background.set(None).is_none();
+    let gave_way = service.background.current().take().is_some_and(|current| current.gave_way);
     match state {
         Ok(JobState::Done { .. }) => {
             service.background.analyzed.fetch_add(1, Ordering::Relaxed);

@@ -144,12 +144,15 @@ impl Artefacts {
     /// Returns the number of the result for a key, unless a file that it depends on has changed. The number is unique
     /// within this run.
     pub(crate) fn current(&self, key: &str, host: &dyn Host) -> Option<u64> {
-        let (made, files) = {
-            let mut rows = self.rows();
-            let row = rows.get_mut(key)?;
+        if let Some(row) = self.rows().get_mut(key) {
             row.used = self.next_use();
-            (row.made, row.files.clone())
-        };
+        }
+        self.look_up(key, host)
+    }
+
+    /// Does the same, but does not count as a use of the result, so that the least recently used one stays the same.
+    pub(crate) fn look_up(&self, key: &str, host: &dyn Host) -> Option<u64> {
+        let (made, files) = self.rows().get(key).map(|row| (row.made, row.files.clone()))?;
         let files = match files {
             Some(files) => files,
             None => {
