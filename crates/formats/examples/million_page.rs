@@ -92,6 +92,7 @@ fn profile(samples: u32) -> Profile {
     let threads = threads.collect();
     let name = strings.intern(b"cycles");
     Profile {
+        off_cpu_is_extra: false,
         recording: RecordingInfo::default(),
         off_cpu: None,
         events: Table::from_vec(vec![EventRow {

@@ -31,6 +31,8 @@ pub struct Profile {
     /// Each has the time at which its thread was scheduled out, and the stack of the sample that shows the wait.
     /// Its period is the duration in nanoseconds.
     pub off_cpu: Option<EventId>,
+    /// True if the user did not ask for off-CPU times. Counts of the run then contain none of them.
+    pub off_cpu_is_extra: bool,
     /// Mapped modules; locations refer to them.
     pub modules: Table<ModuleId, ModuleRow>,
     /// Functions at all locations; each location owns a range of rows.
@@ -63,11 +65,17 @@ impl Profile {
             + self.samples.heap_bytes()
     }
 
+    /// Returns the samples that counts of the run contain: all, without off-CPU times that the user did not ask for.
+    pub fn counted_samples(&self) -> impl Iterator<Item = &SampleRow> {
+        let extra = self.off_cpu.filter(|_| self.off_cpu_is_extra);
+        self.samples.iter().filter(move |sample| Some(sample.event) != extra)
+    }
+
     /// Returns the number of samples for each end reason, in the order of [`EndReason::ALL`].
     #[must_use]
     pub fn end_counts(&self) -> [u64; EndReason::ALL.len()] {
         let mut counts = [0; EndReason::ALL.len()];
-        for sample in &self.samples {
+        for sample in self.counted_samples() {
             counts[sample.end as usize] += 1;
         }
         counts

@@ -15,9 +15,6 @@ use crate::summary::wrapped_text;
 /// Number of recordings before, and of recordings after, that are named.
 const NAMED: usize = 4;
 
-/// Columns that costs leave for a name.
-const LEAST_NAME: usize = 20;
-
 /// Prints the table.
 pub(super) fn print(
     diff: &Diff,
@@ -32,6 +29,7 @@ pub(super) fn print(
     text.push('\n');
     let verdict = verdict(diff, marked, options.inclusive);
     text.push_str(&wrapped_text(&verdict, options.look.width, 2));
+    text.push('\n');
     let rows: Vec<RowCells> = ranked
         .iter()
         .take(limit)
@@ -168,12 +166,12 @@ fn verdict(diff: &Diff, marked: usize, inclusive: bool) -> String {
     let within = match diff.method {
         DiffMethod::Rates | DiffMethod::Proportions => "within these two runs",
         DiffMethod::Spread => "by the spread between the runs",
-        DiffMethod::Unknown => return format!("{what}; nothing is marked\n"),
+        DiffMethod::Unknown => return format!("{what}; nothing is marked"),
     };
     let of = counted(tested, "function");
     match marked {
-        0 => format!("{what}: none of {of} changed, {within}\n"),
-        _ => format!("{what}: {} of {of} changed (*), {within}\n", grouped(marked as u64)),
+        0 => format!("{what}: none of {of} changed, {within}"),
+        _ => format!("{what}: {} of {of} changed (*), {within}", grouped(marked as u64)),
     }
 }
 
@@ -210,7 +208,8 @@ fn table(rows: &[RowCells], options: DiffPrintOptions, text: &mut String) {
     // The first columns that a narrow terminal loses are the interval and the ratio.
     let choices: [&[usize]; 3] = [&[0, 1, 2, 3, 4], &[0, 1, 2, 4], &[0, 1, 2]];
     let used = |shown: &[usize]| 2 + shown.iter().map(|&column| widths[column] + 2).sum::<usize>();
-    let fits = |used| options.look.width.is_none_or(|width| width >= used + LEAST_NAME);
+    let fits =
+        |used| options.look.width.is_none_or(|width| width >= used + ConsoleLook::LEAST_NAME);
     let shown = choices.into_iter().find(|shown| fits(used(shown))).unwrap_or(&[0, 1, 2]);
     let (heading, faint) = (options.look.heading(), options.look.faint());
     let line = |cells: &[&str]| -> String {
@@ -232,7 +231,7 @@ fn table(rows: &[RowCells], options: DiffPrintOptions, text: &mut String) {
 fn with_width(row: &RowCells, room: Option<usize>) -> String {
     let module = columns(&with_module("", row.module.clone()));
     match room.map(|room| (room, room.saturating_sub(module))) {
-        Some((room, ..LEAST_NAME)) if columns(&row.name) + module > room => {
+        Some((room, ..ConsoleLook::LEAST_NAME)) if columns(&row.name) + module > room => {
             cut_middle(&row.name, Some(room))
         }
         left => {

@@ -1,6 +1,6 @@
 //! The tip for the size of the recorder's copy of the stack, and the figures behind it.
 
-use profile::{DumpAdvice, Profile};
+use profile::{DumpAdvice, EventId, Profile};
 
 use crate::render::numbers::{grouped, share};
 
@@ -76,8 +76,14 @@ fn advice(profile: &Profile) -> DumpAdvice {
 
 /// Number of unwound samples, which the needs are of.
 pub(crate) fn unwound_samples(profile: &Profile) -> u64 {
-    let removed = profile.summary.applied_filter.as_ref().map_or(0, |filter| filter.removed);
-    profile.samples.len() as u64 + removed
+    let is_recorded = |event: EventId| Some(event) != profile.off_cpu;
+    match &profile.summary.applied_filter {
+        Some(filter) => {
+            let recorded = profile.events.entries().filter(|&(id, _)| is_recorded(id));
+            recorded.map(|(id, _)| filter.span(id).samples).sum()
+        }
+        None => profile.samples.iter().filter(|row| is_recorded(row.event)).count() as u64,
+    }
 }
 
 /// The size of a recording with copies of so many bytes, as a multiple: `2.0`.

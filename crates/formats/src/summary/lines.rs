@@ -2,6 +2,8 @@
 
 use anstyle::Style;
 
+use crate::formats::columns;
+
 /// Spaces before the second and later rows of a line.
 const INDENT: usize = 2;
 
@@ -70,7 +72,7 @@ fn wrapped(text: &[u8], width: usize, indent: usize) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + indent * 2);
     let mut column = 0;
     for (index, word) in text.split(|&byte| byte == b' ').enumerate() {
-        let length = String::from_utf8_lossy(word).chars().count();
+        let length = columns(&String::from_utf8_lossy(word));
         if index > 0 && column + 1 + length > width {
             out.push(b'\n');
             out.resize(out.len() + indent, b' ');

@@ -208,7 +208,7 @@ impl Run<'_> {
     ) -> Result<NameReport, Error> {
         let Replay { profile, threads, off_cpu, .. } = replay;
         if let Some(times) = off_cpu {
-            match add_off_cpu(profile, times) {
+            match add_off_cpu(profile, times, self.options.off_cpu_optional) {
                 Err(_) if self.options.off_cpu_optional => {
                     *off_cpu = None;
                     profile.summary.threads_without_switch.clear();

@@ -16,11 +16,15 @@ const NAME: &[u8] = b"off-cpu";
 /// The name of the frame that replaces the stack of a thread without a switch.
 const ASLEEP: &[u8] = b"[asleep]";
 
-/// Adds a sample for each off-CPU time, at the time of the switch-out.
+/// Adds a sample for each off-CPU time, at the time of the switch-out. With `is_extra`, counts of the run omit them.
 ///
 /// # Errors
 /// If there is no time to show.
-pub(super) fn add_off_cpu(profile: &mut Profile, times: &OffCpuTimes) -> Result<(), Error> {
+pub(super) fn add_off_cpu(
+    profile: &mut Profile,
+    times: &OffCpuTimes,
+    is_extra: bool,
+) -> Result<(), Error> {
     let event = profile.events.next_id();
     let mut added: Vec<SampleRow> = Vec::with_capacity(times.spans.len());
     for span in &times.spans {
@@ -49,7 +53,8 @@ pub(super) fn add_off_cpu(profile: &mut Profile, times: &OffCpuTimes) -> Result<
     let name = profile.strings.intern(NAME);
     profile.events.push(EventRow { name, kind: 1, config: 0, frequency: false, rate: 1 });
     profile.off_cpu = Some(event);
-    profile.summary.samples = profile.samples.len() as u64;
+    profile.off_cpu_is_extra = is_extra;
+    profile.summary.samples = profile.counted_samples().count() as u64;
     Ok(())
 }
 

@@ -71,7 +71,7 @@ const fn kind(word: FoundBy) -> u8 {
 #[must_use]
 pub fn stack_weights(profile: &Profile) -> Table<StackId, u64> {
     let mut weights: Table<StackId, u64> = Table::from_vec(vec![0; profile.stacks.len()]);
-    for sample in &profile.samples {
+    for sample in profile.counted_samples() {
         if let Some(weight) = sample.stack.and_then(|stack| weights.get_mut(stack)) {
             *weight += 1;
         }

@@ -10,6 +10,7 @@ use super::look::ConsoleLook;
 use super::short_names::ShortNames;
 use super::width::{columns, cut_end, cut_middle};
 use crate::render::numbers::share;
+use crate::summary::wrapped_text;
 
 /// Number of source lines shown before and after each line with a cost.
 const AROUND: u32 = 3;
@@ -68,7 +69,7 @@ impl AnnotatedFunction<'_> {
         };
         let name = labels::marked(self.profile, function, self.marks, &names);
         let name = cut_middle(&name, self.look.remaining(columns(&rest)));
-        text = format!("{}\n{name}{rest}\n", cut_end(&text, self.look.width));
+        text = format!("{}\n{name}{rest}\n", wrapped_text(&text, self.look.width, 2));
         for source in self.sources {
             self.source(source, &mut text);
         }

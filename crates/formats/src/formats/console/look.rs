@@ -56,8 +56,11 @@ impl ConsoleLook {
         if self.colors { style } else { Style::new() }
     }
 
-    /// Returns the number of columns left in a line after `used`, at least 20.
+    /// Columns that a name has at least.
+    pub(crate) const LEAST_NAME: usize = 20;
+
+    /// Returns the number of columns left in a line after `used`, at least [`Self::LEAST_NAME`].
     pub(crate) fn remaining(self, used: usize) -> Option<usize> {
-        self.width.map(|width| width.saturating_sub(used).max(20))
+        self.width.map(|width| width.saturating_sub(used).max(Self::LEAST_NAME))
     }
 }

@@ -5,6 +5,7 @@ mod labels;
 mod look;
 mod short_names;
 mod top;
+mod top_columns;
 mod top_rows;
 mod top_waits;
 mod tree;

@@ -15,11 +15,13 @@ use profile::{ProcessKey, Profile, StringId, ThreadId, ThreadRow};
 use super::labels;
 use super::look::ConsoleLook;
 use super::short_names::ShortNames;
+use super::top_columns::{CostColumn, shown, width_of};
 use super::top_rows::TopRows;
-use super::top_waits::{WaitTable, parts};
-use super::width::{columns, cut_end, cut_middle, padded};
+use super::top_waits::parts;
+use super::width::{columns, cut_middle, padded};
 use crate::printer::Printer;
 use crate::render::numbers::share;
+use crate::summary::wrapped_text;
 
 /// Prints the highest costs, one line each, with own and inclusive cost.
 #[derive(Debug)]
@@ -45,9 +47,6 @@ pub struct TopTable {
 /// Minimum columns for names and locations; in fewer columns, locations are omitted.
 const NARROW: usize = 30;
 
-/// Columns that costs leave for a name.
-const LEAST_NAME: usize = 20;
-
 /// Maximum width that names are padded to, if lines are not truncated.
 const WIDE: usize = 60;
 
@@ -56,10 +55,8 @@ pub(super) struct TopLine<'r> {
     pub(super) names: RowNames,
 }
 
-/// Widths of columns; `None` for omitted ones.
-struct TopWidths {
-    own: Option<usize>,
-    inclusive: Option<usize>,
+/// Widths of names and locations.
+struct NameWidths {
     name: usize,
     /// 0 if it is omitted.
     origin: usize,
@@ -88,7 +85,8 @@ impl Printer for TopTable {
         });
         let marks = FunctionMarks::new(profile, &functions.collect::<Vec<_>>());
         let pools = if self.pools { Pools::new(profile) } else { Pools::default() };
-        let waits = (self.weight == Weight::OffCpu).then(|| wait_costs(&selection, shape));
+        let has_waits = self.weight == Weight::OffCpu && self.by != GroupBy::Wait;
+        let waits = has_waits.then(|| wait_costs(&selection, shape));
         let table = TopRows {
             profile,
             selection: &selection,
@@ -97,6 +95,7 @@ impl Printer for TopTable {
             rows: &rows,
             marks: &marks,
             waits: waits.as_ref(),
+            is_off_cpu: self.weight == Weight::OffCpu,
             shown: limit,
         };
         match self.format {
@@ -107,19 +106,19 @@ impl Printer for TopTable {
         let total = selection.total();
         let mut counted = labels::what_is_counted(profile, selection.weights(), total);
         counted.push_str(&parts(&selection));
-        let mut text = cut_end(&counted, self.look.width);
+        let mut text = wrapped_text(&counted, self.look.width, 2);
         text.push('\n');
         let short = self.short_names(&table);
         let names = |row: &TableRow| names(&table, &short, row.key);
         let lines: Vec<TopLine<'_>> =
             rows.iter().take(limit).map(|row| TopLine { row, names: names(row) }).collect();
-        let waits = waits.filter(|_| self.by != GroupBy::Wait);
-        if let (Some(waits), false) = (&waits, lines.is_empty()) {
-            let headings = self.headings();
-            let table = WaitTable { table: self, lines: &lines, waits, total, headings };
-            table.append(&mut text);
-        } else if !lines.is_empty() {
-            self.table(total, &lines, selection.weights().unit(), &mut text);
+        if !lines.is_empty() {
+            let unit = selection.weights().unit();
+            let costs = match &waits {
+                Some(waits) => self.wait_columns(&lines, waits, total),
+                None => self.cost_columns(&lines, total, unit),
+            };
+            self.table(&lines, &shown(costs, self.look.width), &mut text);
         }
         if let Some(rest) = rows.len().checked_sub(lines.len()).filter(|&rest| rest > 0) {
             let own = rows.iter().skip(lines.len()).map(|row| row.own.weight);
@@ -157,60 +156,74 @@ impl TopTable {
         ShortNames::new(table.profile, functions.map(|id| table.selection.function(id).name))
     }
 
-    fn table(&self, total: Cost, lines: &[TopLine<'_>], unit: WeightUnit, text: &mut String) {
-        let widths = self.widths(lines, unit);
-        let TopWidths { own, inclusive, name: name_width, origin: origin_width, room } = widths;
-        let (heading, unit_name) = (self.look.heading(), labels::unit(unit));
-        let cost = |width: Option<usize>, cell: &str| {
-            width.map_or_else(String::new, |width| format!("  {cell:>width$}"))
-        };
-        let mut head = format!("{:>7}{}", "own", cost(own, unit_name));
-        if self.has_inclusive() {
-            head.push_str(&format!("  {:>9}{}", "inclusive", cost(inclusive, unit_name)));
-        }
+    /// Appends the heading and the rows; `costs` precede names.
+    fn table(&self, lines: &[TopLine<'_>], costs: &[CostColumn], text: &mut String) {
+        let NameWidths { name: name_width, origin: origin_width, room } =
+            self.widths(lines, width_of(costs));
+        let heading = self.look.heading();
         let [name, where_it_is] = self.headings();
         let where_it_is = if origin_width > 0 { where_it_is } else { "" };
-        head.push_str(&format!("  {name:<name_width$}  {where_it_is}"));
+        let mut head: String = costs.iter().map(|column| column.head() + "  ").collect();
+        head.push_str(&format!("{name:<name_width$}  {where_it_is}"));
         text.push_str(&format!("{heading}{}{heading:#}\n", head.trim_end()));
-        let total = total.weight;
-        for TopLine { row, names } in lines {
-            let style = self.look.share(row.own.weight, total);
-            text.push_str(&format!("{style}{:>7}{style:#}", share(row.own.weight, total)));
-            text.push_str(&cost(own, &labels::cost(unit, row.own.weight)));
-            if self.has_inclusive() {
-                let weight = row.inclusive.weight;
-                let style = self.look.share(weight, total);
-                text.push_str(&format!("  {style}{:>9}{style:#}", share(weight, total)));
-                text.push_str(&cost(inclusive, &labels::cost(unit, weight)));
-            }
+        for (at, TopLine { names, .. }) in lines.iter().enumerate() {
+            text.extend(costs.iter().map(|column| column.cell(at) + "  "));
             let name = cut_middle(&names.name, room);
             if names.origin.is_empty() || origin_width == 0 {
-                text.push_str(&format!("  {name}\n"));
+                text.push_str(&format!("{name}\n"));
             } else {
                 let faint = self.look.faint();
                 let origin = cut_middle(&names.origin, room.map(|_| origin_width));
                 let name = padded(&name, name_width);
-                text.push_str(&format!("  {name}  {faint}{origin}{faint:#}\n"));
+                text.push_str(&format!("{name}  {faint}{origin}{faint:#}\n"));
             }
         }
     }
 
-    /// Returns the widths of columns. If names have too little room, costs are omitted, which their shares repeat.
-    fn widths(&self, lines: &[TopLine<'_>], unit: WeightUnit) -> TopWidths {
-        let cost = |of: fn(&TableRow) -> u64| {
-            let widths = lines.iter().map(|it| columns(&labels::cost(unit, of(it.row))));
-            widths.max().unwrap_or(0).max(labels::unit(unit).len())
+    /// Returns the columns of own and inclusive costs. If names have too little room, costs are omitted, which their
+    /// shares repeat.
+    fn cost_columns(
+        &self,
+        lines: &[TopLine<'_>],
+        total: Cost,
+        unit: WeightUnit,
+    ) -> Vec<CostColumn> {
+        let cost = |of: fn(&TableRow) -> u64, rank| {
+            let cells = lines.iter().map(|line| labels::cost(unit, of(line.row)));
+            CostColumn::new(labels::unit(unit), 0, cells).omitted(rank, ConsoleLook::LEAST_NAME)
         };
-        let (own, inclusive) = (cost(|row| row.own.weight), cost(|row| row.inclusive.weight));
-        let shares = if self.has_inclusive() { 20 } else { 9 };
-        let of_inclusive = Some(inclusive).filter(|_| self.has_inclusive());
-        let choices = [(Some(own), of_inclusive), (Some(own), None), (None, None)];
-        let used = |(own, inclusive): (Option<usize>, Option<usize>)| {
-            shares + own.map_or(0, |width| width + 2) + inclusive.map_or(0, |width| width + 2)
-        };
-        let fits = |used| self.look.width.is_none_or(|width| width >= used + LEAST_NAME);
-        let costs = choices.into_iter().find(|&costs| fits(used(costs))).unwrap_or((None, None));
-        let both = self.look.remaining(used(costs));
+        let mut columns = vec![self.own(lines, total), cost(|row| row.own.weight, 1)];
+        if self.has_inclusive() {
+            columns.extend([self.inclusive(lines, total), cost(|row| row.inclusive.weight, 2)]);
+        }
+        columns
+    }
+
+    /// Returns the shares of own costs.
+    pub(super) fn own(&self, lines: &[TopLine<'_>], total: Cost) -> CostColumn {
+        self.shares("own", 7, total, lines.iter().map(|line| line.row.own.weight))
+    }
+
+    /// Returns the shares of inclusive costs.
+    pub(super) fn inclusive(&self, lines: &[TopLine<'_>], total: Cost) -> CostColumn {
+        self.shares("inclusive", 9, total, lines.iter().map(|line| line.row.inclusive.weight))
+    }
+
+    fn shares(
+        &self,
+        heading: &'static str,
+        width: usize,
+        total: Cost,
+        costs: impl Iterator<Item = u64> + Clone,
+    ) -> CostColumn {
+        let cells = costs.clone().map(|cost| share(cost, total.weight));
+        let styles = costs.map(|cost| self.look.share(cost, total.weight)).collect();
+        CostColumn::new(heading, width, cells).styled(styles)
+    }
+
+    /// Returns the widths of names and locations after the costs.
+    fn widths(&self, lines: &[TopLine<'_>], used: usize) -> NameWidths {
+        let both = self.look.remaining(used);
         let [name, origin] = self.headings().map(str::len);
         let longest = |of: fn(&RowNames) -> &str, heading: usize| {
             lines.iter().map(|it| columns(of(&it.names))).max().unwrap_or(0).max(heading)
@@ -225,10 +238,10 @@ impl TopTable {
         let room = both.map(|both| if origin > 0 { both - origin - 2 } else { both });
         // Without truncation, the longest names must not move all modules far to the right.
         let name = longest(|names| &names.name, name).min(room.unwrap_or(WIDE)).max(name.max(8));
-        TopWidths { own: costs.0, inclusive: costs.1, name, origin, room }
+        NameWidths { name, origin, room }
     }
 
-    const fn has_inclusive(&self) -> bool {
+    pub(super) const fn has_inclusive(&self) -> bool {
         matches!(self.by, GroupBy::Function | GroupBy::Module | GroupBy::Line)
     }
 

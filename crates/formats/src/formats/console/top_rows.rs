@@ -43,6 +43,8 @@ pub(super) struct TopRows<'a> {
     pub(super) marks: &'a FunctionMarks,
     /// Own costs by kind of wait, for times off the processor.
     pub(super) waits: Option<&'a HashMap<RowKey, WaitCosts>>,
+    /// True if times off the processor are counted.
+    pub(super) is_off_cpu: bool,
     /// Number of rows to show.
     pub(super) shown: usize,
 }
@@ -101,7 +103,7 @@ impl TopRows<'_> {
             event,
             samples: total.samples,
             total: total.weight,
-            preempted: self.waits.map(|_| all_waits(self.selection).of(WaitKind::Preempted)),
+            preempted: self.is_off_cpu.then(|| all_waits(self.selection).of(WaitKind::Preempted)),
             rows: rows.map(|row| JsonRow { columns: &columns, cells: self.cells(row) }).collect(),
             left_out: self.rows.len().saturating_sub(self.shown),
         };
@@ -143,10 +145,7 @@ impl TopRows<'_> {
         };
         let costs = ["own_samples", "own", "own_share"];
         let inclusive = ["inclusive_samples", "inclusive", "inclusive_share"];
-        let waits: &[&str] = match (self.waits, self.by) {
-            (None, _) | (_, GroupBy::Wait) => &[],
-            _ => &["own_preempted", "own_wait"],
-        };
+        let waits = self.waits.map_or(&[][..], |_| &["own_preempted", "own_wait"]);
         let waits = waits.iter().copied();
         of_key.iter().copied().chain(costs).chain(inclusive).chain(waits).collect()
     }
@@ -157,7 +156,7 @@ impl TopRows<'_> {
             let share = cost.weight as f64 / self.selection.total().weight.max(1) as f64;
             cells.extend([Cell::Count(cost.samples), Cell::Count(cost.weight), Cell::Share(share)]);
         }
-        if let Some(waits) = self.waits.filter(|_| self.by != GroupBy::Wait) {
+        if let Some(waits) = self.waits {
             let costs = waits.get(&row.key).copied().unwrap_or_default();
             let kind = costs.most().map(|kind| Cell::Text(kind.to_string()));
             cells.push(Cell::Count(costs.of(WaitKind::Preempted)));

@@ -15,9 +15,10 @@ use super::labels;
 use super::look::ConsoleLook;
 use super::short_names::ShortNames;
 use super::top_waits::parts;
-use super::width::{columns, cut_end, cut_middle, cut_start};
+use super::width::{columns, cut_middle, cut_start};
 use crate::printer::Printer;
 use crate::render::numbers::share;
+use crate::summary::wrapped_text;
 
 /// Prints the call tree.
 #[derive(Debug)]
@@ -57,7 +58,7 @@ impl Printer for TreeTable {
         let width = labels::cost(unit, total.weight).chars().count().max(7);
         let mut counted = labels::what_is_counted(profile, selection.weights(), total);
         counted.push_str(&parts(&selection));
-        let mut text = cut_end(&counted, self.look.width);
+        let mut text = wrapped_text(&counted, self.look.width, 2);
         text.push('\n');
         let heading = self.look.heading();
         let unit_name = labels::unit(unit);
@@ -91,9 +92,6 @@ impl Printer for TreeTable {
         out.write_all(text.as_bytes())
     }
 }
-
-/// Columns that indentation leaves for a name.
-const LEAST_NAME: usize = 20;
 
 /// A node with the text before its name.
 struct TreeLine<'r> {
@@ -172,7 +170,7 @@ impl TreeTable {
         // Deep branches would leave no room for names: the outer part of their indentation is omitted.
         let indent = self.look.remaining(used).map_or_else(
             || line.indent.clone(),
-            |room| cut_start(&line.indent, room.saturating_sub(LEAST_NAME)),
+            |room| cut_start(&line.indent, room.saturating_sub(ConsoleLook::LEAST_NAME)),
         );
         let used = used + columns(&indent);
         let (name, module) = match node.label {

@@ -26,7 +26,7 @@ pub(super) fn losses(
                 | EndReason::UnprovenRoot
         )
     };
-    let blamed = profile.samples.iter().filter(|it| is_blamed(it.end));
+    let blamed = profile.counted_samples().filter(|it| is_blamed(it.end));
     let mut blamed: Vec<(StackId, EndReason)> =
         blamed.filter_map(|it| Some((it.stack?, it.end))).collect();
     // There are mostly few, so the outermost frame is looked up for each distinct chain.

@@ -51,7 +51,8 @@ pub struct FunctionFilter {
     pub(super) module: Patterns,
     pub(super) charge: Patterns,
     pub(super) collapse_recursion: bool,
-    words: Vec<String>,
+    /// The filters in words, such as `focus main`.
+    pub(super) words: Vec<String>,
 }
 
 impl FunctionFilter {
@@ -81,11 +82,6 @@ impl FunctionFilter {
         !self.collapse_recursion
             && !is_narrow
             && patterns.iter().all(|patterns| patterns.is_empty())
-    }
-
-    /// Returns the filters in words, such as `focus main`.
-    pub(super) fn in_words(&self) -> Vec<String> {
-        self.words.clone()
     }
 }
 

@@ -132,7 +132,10 @@ pub(super) fn library_name(name: &[u8]) -> &[u8] {
 /// Returns true for the path of a C library.
 pub(super) fn is_c_library(path: &[u8]) -> bool {
     let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
-    ["libc.", "libc-", "libpthread", "ld-musl"].iter().any(|it| name.starts_with(it.as_bytes()))
+    // `libc-2.31.so` is one, `libc-client.so` is another library.
+    let is_versioned = name.strip_prefix(b"libc-").is_some_and(|it| it.starts_with(b"2."));
+    is_versioned
+        || ["libc.", "libpthread", "ld-musl"].iter().any(|it| name.starts_with(it.as_bytes()))
 }
 
 #[cfg(test)]

@@ -8,7 +8,9 @@ use hashbrown::HashMap;
 use crate::id::LocationId;
 use crate::profile::Profile;
 use crate::quality::{AppliedFilter, EventSpan};
+use crate::query::diff::offset_in_name;
 use crate::query::found::{frame_weights, stack_weights};
+use crate::query::recorded_command::file_name;
 use crate::reason::EndReason;
 use crate::tables::{LocationRow, SampleRow};
 
@@ -30,7 +32,7 @@ impl LostChains {
             let outer = parent.and_then(|parent| outermost.by_id(parent)).copied().flatten();
             outermost.push(outer.or_else(own));
         }
-        for sample in profile.samples.iter().filter(|sample| is_kept(sample)) {
+        for sample in profile.counted_samples().filter(|sample| is_kept(sample)) {
             let Some(stack) = sample.stack else { continue };
             let location = outermost.by_id(stack).copied().flatten();
             let location = location.and_then(|location| profile.locations.get(location));
@@ -59,7 +61,7 @@ pub(super) fn recount(
     before: u64,
     lost: &LostChains,
 ) {
-    let left = profile.samples.len() as u64;
+    let left = profile.counted_samples().count() as u64;
     applied.removed = before - left;
     let frames = stack_weights(profile).iter().sum();
     let nameless = nameless_frames(profile);
@@ -103,6 +105,5 @@ fn is_nameless(profile: &Profile, location: &LocationRow) -> bool {
     let name = row.function.map_or(&b""[..], |name| profile.strings.get(name));
     let module = location.module.and_then(|module| profile.modules.get(module));
     let path = module.map_or(&b""[..], |module| profile.strings.get(module.path));
-    let file = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
-    name.strip_prefix(file).is_some_and(|rest| rest.starts_with(b"+0x"))
+    offset_in_name(name, file_name(path)).is_some()
 }

@@ -41,7 +41,7 @@ impl Profile {
     /// Samples keep their other properties, also the reason that their chain ended, and stay if all functions of their
     /// stack are hidden. If no sample would be left, the profile stays as it is.
     pub fn filter_functions(&mut self, filter: &FunctionFilter, inlines: bool) -> FilteredSamples {
-        let before = self.samples.len() as u64;
+        let before = self.counted_samples().count() as u64;
         if filter.is_empty() {
             return FilteredSamples { before, left: before };
         }
@@ -53,11 +53,11 @@ impl Profile {
             let (node, path) = shown.end(sample.stack);
             rules.keeps(path).then_some(node)
         };
-        let left = self.samples.iter().filter(|sample| node(sample).is_some()).count() as u64;
-        if left == 0 {
-            return FilteredSamples { before, left };
+        if !self.samples.iter().any(|sample| node(sample).is_some()) {
+            return FilteredSamples { before, left: 0 };
         }
-        let applied = AppliedFilter::new(filter.in_words(), spans(self));
+        let left = self.counted_samples().filter(|sample| node(sample).is_some()).count() as u64;
+        let applied = AppliedFilter::new(filter.words.clone(), spans(self));
         let lost = LostChains::new(self, |sample| node(sample).is_some());
         let ends = self.samples.iter().filter_map(node);
         let remaining = RemainingStacks::new(self, &places, shown.tree(), ends);
