@@ -45,6 +45,19 @@ test("a recursive function that is inlined into itself counts once", () => {
     [[1, 1, 5, [[5, 0, 4]]], [2, 4, 0, undefined]]);
 });
 
+test("the inlined lines of a recursive function have the own cost of all calls", () => {
+  const of = (stacks, inlined) => {
+    const made = new Model(tables(stacks, { inlined }));
+    made.look(VIEW);
+    return [...linesOf(made, made.names.indexOf("qsort"))].map(([line, { own, total, inner }]) => [line, own, total, ...(inner ?? []).map((one) => [one.number, one.own, one.total])]);
+  };
+  const direct = [{ stack: ["main", "qsort@2", "qsort@2", "swap@9"], n: 10 }, { stack: ["main", "qsort@2", "swap@9"], n: 1 }];
+  assert.deepEqual(of(direct, ["swap"]), [[2, 0, 11, [9, 11, 1]]]);
+  // Through another function, into which the inner call is inlined.
+  const through = [{ stack: ["main", "qsort@2", "sort@4", "qsort@3", "swap@9"], n: 5 }];
+  assert.deepEqual(of(through, ["swap"]), [[2, 0, 5], [3, 0, 0, [9, 5, 0]]]);
+});
+
 test("an instruction belongs to the lines of all functions that are inlined around it", () => {
   const block = { module: model.moduleOf()[f("shade")], start: 0x1000, lengths: Array(8).fill(1), text: Array(8).fill("nop").join("\n") };
   const { lines } = codeLines(model, f("shade"), block);
