@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { addressesOf } from "../src/data/code.js";
 import { Model } from "../src/data/model.js";
 import { fromFragment, toFragment } from "../src/data/state.js";
+import { leafClasses } from "../src/data/samples/bars.js";
 import { linesOf } from "../src/data/listing/lines.js";
 import { waitCosts } from "../src/data/waits.js";
 import { VIEW, foldedStacks, tables } from "./tables.js";
@@ -43,6 +44,18 @@ test("a filter retains one kind of wait", () => {
   const model = look({ ...OFF, filters: [{ kind: "wait", at: 1 }] });
   assert.deepEqual(foldedStacks(model), { "main;lock": 20, "kthread;schedule": 5 });
   assert.deepEqual([...waitCosts(model).all], [0, 25, 0]);
+});
+
+test("bars of the timeline have the module and kind of the function with the folded time", () => {
+  const rows = [{ stack: ["main", "schedule"], event: 1, wait: 0 }, { stack: ["main", "schedule"], event: 0 }];
+  const model = new Model(tables(rows, { events: EVENTS, kernel: ["schedule"], offCpu: 1, waits: WAITS, modules: { schedule: "[kernel]" } }));
+  const classes = (kernel) => {
+    model.look({ ...OFF, kernel });
+    return ["kind", "module"].map((by) => [...leafClasses(model, by, Int32Array.of(0, 1)).of]);
+  };
+  assert.deepEqual(model.tables.head.modules.map(({ path }) => path), ["/bin/program", "[kernel]"]);
+  assert.deepEqual(classes("folded"), [[1, 3], [1, 2]]);
+  assert.deepEqual(classes("shown"), [[3, 3], [2, 2]]);
 });
 
 test("lines have the folded time, and instructions do not", () => {
