@@ -7,6 +7,7 @@ import { extentOf } from "../src/data/listing/extent.js";
 import { functionsAt, jumpsOf, targetOf } from "../src/data/listing/jumps.js";
 import { linesOf } from "../src/data/listing/lines.js";
 import { START, fromFragment, toFragment } from "../src/data/state.js";
+import { Arrows } from "../src/views/tables/arrows.js";
 import { VIEW, tables } from "./tables.js";
 
 /** A loop with an inlined helper, a helper inlined into that, and a call. */
@@ -93,6 +94,22 @@ test("jumps inside a function have lanes without overlaps, short ones first", ()
   ]);
   const all = jumpsOf(code(...Array.from({ length: 8 }, (_, at) => `jmp ${hex(0x10 + 15 - at)}`), ...Array(8).fill("nop")));
   assert.deepEqual(all.map((jump) => jump.lane), [-1, -1, 5, 4, 3, 2, 1, 0]);
+});
+
+test("the jumps that cross a row are found when it is drawn", () => {
+  const arrows = new Arrows(), jumps = [[0, 5], [1, 3], [3, 1], [5, 5], [200, 40]].map(([from, to]) => ({ from, to, lane: 0 }));
+  arrows.show(jumps);
+  const crossing = (...rows) => rows.map((row) => arrows.crossing(row).map((jump) => jumps.indexOf(jump)));
+  assert.deepEqual(crossing(-1, 0, 2, 4, 5, 6), [[], [0], [0, 1, 2], [0], [0, 3], []]);
+  assert.deepEqual(crossing(39, 40, 100, 200, 201), [[], [4], [4], [4], []]);
+  arrows.at = 200;
+  assert.deepEqual([40, 100, 200, 5].map((row) => [arrows.hasEnd(row), arrows.isEnd(row)]), [[true, true], [false, false], [true, true], [true, false]]);
+  // A list for each row would have 1,600,000,000 entries.
+  const many = Array.from({ length: 40_000 }, (_, row) => ({ from: row, to: 39_999 - row, lane: -1 }));
+  arrows.show(many);
+  assert.equal(arrows.crossing(20_000).length, 40_000);
+  assert.deepEqual(arrows.crossing(0), [many[0], many[39_999]]);
+  assert.equal(arrows.blocks.size, 2);
 });
 
 test("a call's target has the name of the function that has samples in the code there", () => {

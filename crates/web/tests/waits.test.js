@@ -1,7 +1,7 @@
 // Times off the processor: folded kernel frames, and kinds of wait.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addressesOf } from "../src/data/code.js";
+import { addressesOf, foldedInto, whyNoAddress } from "../src/data/code.js";
 import { Model } from "../src/data/model.js";
 import { fromFragment, toFragment } from "../src/data/state.js";
 import { leafClasses } from "../src/data/samples/bars.js";
@@ -63,7 +63,10 @@ test("lines have the folded time, and instructions do not", () => {
   assert.deepEqual([...linesOf(model, f("lock"))], [[5, { own: 2, total: 2 }]]);
   assert.deepEqual([...linesOf(model, f("main"))], [[1, { own: 0, total: 2 }], [2, { own: 1, total: 1 }]]);
   assert.deepEqual(addressesOf(model, f("lock")), []);
+  assert.deepEqual(["lock", "main", "interrupt"].map((name) => foldedInto(model, f(name))), [2, 1, 0]);
+  assert.deepEqual(["lock", "interrupt"].map((name) => whyNoAddress(model, f(name))), ["Its time is in folded kernel frames, which have the addresses.", "It has no samples."]);
   model.look({ ...OFF, kernel: "shown" });
+  assert.equal(foldedInto(model, f("lock")), 0);
   assert.deepEqual([...linesOf(model, f("lock"))], [[5, { own: 0, total: 2 }]]);
 });
 
