@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pprofBytes } from "../src/data/export/pprof.js";
 import { Message } from "../src/data/export/protobuf.js";
-import { foldedText, stacksOf } from "../src/data/export/stacks.js";
+import { eachStack, foldedText, stacksOf } from "../src/data/export/stacks.js";
 import { Model } from "../src/data/model.js";
 import { hotPath, topDown } from "../src/data/tree/treerows.js";
 import { VIEW, tables } from "./tables.js";
@@ -68,6 +68,18 @@ test("folded stacks are the shown ones, with their weights", () => {
   assert.equal(foldedText(shown({ filters: [{ kind: "focus", at: work }] })), "work 6\nwork;alloc 5\n");
   // The only frame of a stack may be hidden.
   assert.equal(foldedText(shown({ filters: [{ kind: "hide", at: work }, { kind: "hide", at: main }] })), "[no frames] 6\na:b 1\nalloc 5\n");
+});
+
+test("rounded stacks have the sums of the exact ones", () => {
+  const model = new Model(tables(ROWS)), exact = [0.4, 0.4, 0.4, 0, 0.4, 2.3], bare = 0.4;
+  model.look(VIEW);
+  const tree = { n: exact.length, parent: Uint32Array.from(exact, () => 0xffffffff) }, found = [];
+  const side = (scale) => ({ cost: Float64Array.from(exact, (one) => one * scale), n: Float64Array.from(exact, (_, at) => at < 4 ? 1 : 0), bare: bare * scale, bareN: 0 });
+  eachStack({ model, tree, sides: [side(1), side(0.5)] }, (...stack) => { found.push(stack); });
+  assert.deepEqual(found, [[0, [0, 0], [1, 1]], [1, [1, 0], [1, 1]], [2, [0, 1], [1, 1]], [3, [0, 0], [1, 1]], [4, [1, 0], [0, 0]], [5, [2, 1], [0, 0]]]);
+  const sum = (at) => found.reduce((total, [, costs]) => total + costs[at], 0);
+  // 4.3 and 2.15 without rounding.
+  assert.deepEqual([sum(0), sum(1)], [4, 2]);
 });
 
 test("a profile of pprof has the same stacks", () => {

@@ -7,6 +7,7 @@ import { extentOf } from "../src/data/listing/extent.js";
 import { functionsAt, jumpsOf, targetOf } from "../src/data/listing/jumps.js";
 import { linesOf } from "../src/data/listing/lines.js";
 import { START, fromFragment, toFragment } from "../src/data/state.js";
+import { Arrows } from "../src/views/tables/arrows.js";
 import { VIEW, tables } from "./tables.js";
 
 /** A loop with an inlined helper, a helper inlined into that, and a call. */
@@ -45,6 +46,19 @@ test("a recursive function that is inlined into itself counts once", () => {
     [[1, 1, 5, [[5, 0, 4]]], [2, 4, 0, undefined]]);
 });
 
+test("the inlined lines of a recursive function have the own cost of all calls", () => {
+  const of = (stacks, inlined) => {
+    const made = new Model(tables(stacks, { inlined }));
+    made.look(VIEW);
+    return [...linesOf(made, made.names.indexOf("qsort"))].map(([line, { own, total, inner }]) => [line, own, total, ...(inner ?? []).map((one) => [one.number, one.own, one.total])]);
+  };
+  const direct = [{ stack: ["main", "qsort@2", "qsort@2", "swap@9"], n: 10 }, { stack: ["main", "qsort@2", "swap@9"], n: 1 }];
+  assert.deepEqual(of(direct, ["swap"]), [[2, 0, 11, [9, 11, 1]]]);
+  // Through another function, into which the inner call is inlined.
+  const through = [{ stack: ["main", "qsort@2", "sort@4", "qsort@3", "swap@9"], n: 5 }];
+  assert.deepEqual(of(through, ["swap"]), [[2, 0, 5], [3, 0, 0, [9, 5, 0]]]);
+});
+
 test("an instruction belongs to the lines of all functions that are inlined around it", () => {
   const block = { module: model.moduleOf()[f("shade")], start: 0x1000, lengths: Array(8).fill(1), text: Array(8).fill("nop").join("\n") };
   const { lines } = codeLines(model, f("shade"), block);
@@ -80,6 +94,22 @@ test("jumps inside a function have lanes without overlaps, short ones first", ()
   ]);
   const all = jumpsOf(code(...Array.from({ length: 8 }, (_, at) => `jmp ${hex(0x10 + 15 - at)}`), ...Array(8).fill("nop")));
   assert.deepEqual(all.map((jump) => jump.lane), [-1, -1, 5, 4, 3, 2, 1, 0]);
+});
+
+test("the jumps that cross a row are found when it is drawn", () => {
+  const arrows = new Arrows(), jumps = [[0, 5], [1, 3], [3, 1], [5, 5], [200, 40]].map(([from, to]) => ({ from, to, lane: 0 }));
+  arrows.show(jumps);
+  const crossing = (...rows) => rows.map((row) => arrows.crossing(row).map((jump) => jumps.indexOf(jump)));
+  assert.deepEqual(crossing(-1, 0, 2, 4, 5, 6), [[], [0], [0, 1, 2], [0], [0, 3], []]);
+  assert.deepEqual(crossing(39, 40, 100, 200, 201), [[], [4], [4], [4], []]);
+  arrows.at = 200;
+  assert.deepEqual([40, 100, 200, 5].map((row) => [arrows.hasEnd(row), arrows.isEnd(row)]), [[true, true], [false, false], [true, true], [true, false]]);
+  // A list for each row would have 1,600,000,000 entries.
+  const many = Array.from({ length: 40_000 }, (_, row) => ({ from: row, to: 39_999 - row, lane: -1 }));
+  arrows.show(many);
+  assert.equal(arrows.crossing(20_000).length, 40_000);
+  assert.deepEqual(arrows.crossing(0), [many[0], many[39_999]]);
+  assert.equal(arrows.blocks.size, 2);
 });
 
 test("a call's target has the name of the function that has samples in the code there", () => {

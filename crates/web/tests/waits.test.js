@@ -1,9 +1,10 @@
 // Times off the processor: folded kernel frames, and kinds of wait.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addressesOf } from "../src/data/code.js";
+import { addressesOf, foldedInto, whyNoAddress } from "../src/data/code.js";
 import { Model } from "../src/data/model.js";
 import { fromFragment, toFragment } from "../src/data/state.js";
+import { leafClasses } from "../src/data/samples/bars.js";
 import { linesOf } from "../src/data/listing/lines.js";
 import { waitCosts } from "../src/data/waits.js";
 import { VIEW, foldedStacks, tables } from "./tables.js";
@@ -45,12 +46,27 @@ test("a filter retains one kind of wait", () => {
   assert.deepEqual([...waitCosts(model).all], [0, 25, 0]);
 });
 
+test("bars of the timeline have the module and kind of the function with the folded time", () => {
+  const rows = [{ stack: ["main", "schedule"], event: 1, wait: 0 }, { stack: ["main", "schedule"], event: 0 }];
+  const model = new Model(tables(rows, { events: EVENTS, kernel: ["schedule"], offCpu: 1, waits: WAITS, modules: { schedule: "[kernel]" } }));
+  const classes = (kernel) => {
+    model.look({ ...OFF, kernel });
+    return ["kind", "module"].map((by) => [...leafClasses(model, by, Int32Array.of(0, 1)).of]);
+  };
+  assert.deepEqual(model.tables.head.modules.map(({ path }) => path), ["/bin/program", "[kernel]"]);
+  assert.deepEqual(classes("folded"), [[1, 3], [1, 2]]);
+  assert.deepEqual(classes("shown"), [[3, 3], [2, 2]]);
+});
+
 test("lines have the folded time, and instructions do not", () => {
   const model = look(OFF), f = (name) => [...Array(model.functions).keys()].find((at) => model.name(at) === name);
   assert.deepEqual([...linesOf(model, f("lock"))], [[5, { own: 2, total: 2 }]]);
   assert.deepEqual([...linesOf(model, f("main"))], [[1, { own: 0, total: 2 }], [2, { own: 1, total: 1 }]]);
   assert.deepEqual(addressesOf(model, f("lock")), []);
+  assert.deepEqual(["lock", "main", "interrupt"].map((name) => foldedInto(model, f(name))), [2, 1, 0]);
+  assert.deepEqual(["lock", "interrupt"].map((name) => whyNoAddress(model, f(name))), ["Its time is in folded kernel frames, which have the addresses.", "It has no samples."]);
   model.look({ ...OFF, kernel: "shown" });
+  assert.equal(foldedInto(model, f("lock")), 0);
   assert.deepEqual([...linesOf(model, f("lock"))], [[5, { own: 0, total: 2 }]]);
 });
 

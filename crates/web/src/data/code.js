@@ -41,6 +41,19 @@ export function addressesOf(model, f) {
   return [...by].map(([address, n]) => ({ address, n })).sort((a, b) => b.n - a.n || a.address - b.address);
 }
 
+/** Samples of a function that were taken in kernel frames which are folded into it; it has no addresses of them.
+ * @param {Model} model @param {number} f */
+export function foldedInto(model, f) {
+  const { tables: { lines: { func }, leafNode }, leafLine } = model, to = /** @type {Uint32Array} */ (model.to), costs = /** @type {any} */ (model.costs);
+  let n = 0;
+  if (leafLine) leafLine.forEach((node, leaf) => { if (node !== leafNode[leaf] && func[node] === f && to[leaf] !== GONE) n += costs.leaf[leaf]; });
+  return n;
+}
+
+/** Reason why a function without sampled addresses has none.
+ * @param {Model} model @param {number} f */
+export const whyNoAddress = (model, f) => foldedInto(model, f) ? "Its time is in folded kernel frames, which have the addresses." : "It has no samples.";
+
 /** End address of a function's machine code.
  * @param {CodeBlock} block */
 export const endOf = (block) => block.lengths.reduce((sum, length) => sum + length, block.start);

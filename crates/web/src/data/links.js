@@ -98,7 +98,7 @@ class Names extends Numbers {
   /** @param {number} f */
   func(f) {
     const text = this.whole(f);
-    if (encodeURIComponent(text).length > NAME) return `${(f < this.model.functions ? shortName(this.model.names[f]).replaceAll("…", "") : text).slice(0, SHOWN)}~${hash(text)}`;
+    if (encodeURIComponent(text).length > NAME) return `${(f < this.model.functions ? shortName(this.model.names[f]).replaceAll("…", "") : text).slice(0, SHOWN).replace(/[\ud800-\udbff]$/, "")}~${hash(text)}`;
     return f < this.model.functions && SPECIAL.test(text) ? `=${text}` : text;
   }
 
@@ -217,15 +217,27 @@ class Names extends Numbers {
     /** @type {number[]} */
     const found = [];
     for (const group of text.split(",")) {
-      const [, pid, tids, coded] = /^(-?\d+)\/([\d.]+)\/(.*)$/s.exec(group) ?? [], comm = (coded ?? group).replace(/%2C/g, ",").replace(/%25/g, "%");
+      const [, pid, tids, coded] = /^(-?\d+)\/([-\d.]+)\/(.*)$/s.exec(group) ?? [], comm = (coded ?? group).replace(/%2C/g, ",").replace(/%25/g, "%");
       const wanted = (tids ?? "").split(".").map(Number), exact = all.filter((id) => threads[id][0] === Number(pid) && threads[id][2] === comm && wanted.includes(threads[id][1]));
       // In another recording the ids differ: all threads of the name, or the only one.
       const named = exact.length ? exact : all.filter((id) => threads[id][2] === comm);
-      if (!named.length || !exact.length && named.length > 1 && wanted.length === 1) return this.lacks(`thread ${comm || "?"} ${pid}/${wanted.join(", ")}`, part);
+      if (!named.length || !exact.length && named.length > 1 && wanted.length === 1) return this.lacks(`thread ${pid === undefined ? group : `${comm || "?"} ${pid}/${wanted.join(", ")}`}`, part);
       found.push(...named);
     }
     return [...new Set(found)];
   }
+
+  /** @param {number} at */
+  wait(at) { return textOf(this.model.kinds.waits, at); }
+
+  /** @param {string} text */
+  waitOf(text) { return placeOf(this.model.kinds.waits, text) ?? this.lacks(`kind of wait ${text}`, "filter"); }
+
+  /** @param {number} at */
+  event(at) { return textOf(this.model.kinds.events, at); }
+
+  /** @param {string} text */
+  eventOf(text) { return placeOf(this.model.kinds.events, text) ?? this.lacks(`event ${text.replace(/^=/, "")}`, "event"); }
 
   /** @param {number} pid */
   process(pid) {
@@ -241,6 +253,20 @@ class Names extends Numbers {
     const others = new Set(name ? threads.filter(isNamed).map((row) => row[0]) : []);
     return others.size === 1 ? [...others][0] : this.lacks(`process ${name ? `${name} ` : ""}${pid ?? text}`, "filter");
   }
+}
+
+/** Text of a name in a list; its number if the list has the name before.
+ * @param {string[]} list @param {number} at */
+function textOf(list, at) {
+  const name = list[at];
+  return !name || list.indexOf(name) !== at ? String(at) : /^[\d=]/.test(name) ? `=${name}` : name;
+}
+
+/** Place of a text in a list.
+ * @param {string[]} list @param {string} text a name, or the number of an older link @returns {number | null} */
+function placeOf(list, text) {
+  const at = /^\d{1,9}$/.test(text) ? Number(text) : list.indexOf(text.replace(/^=/, ""));
+  return list[at] === undefined ? null : at;
 }
 
 /** Function, module or group of a text, for readers.

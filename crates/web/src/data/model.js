@@ -114,6 +114,8 @@ export class Model extends Labels {
 
   get threads() { return this.tables.head.threads; }
 
+  get kinds() { return { waits: this.tables.head.waits ?? [], events: this.tables.head.events.map(({ name }) => name) }; }
+
   get usualGroup() { return this.once("usualGroup", "", () => usualGroup(this.tables)); }
 
   /** @param {View["group"]} group */

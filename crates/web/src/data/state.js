@@ -56,6 +56,14 @@ export class Numbers {
   threads(ids) { return ids.join("."); }
   /** @param {string} text @returns {number[] | null} */
   threadsOf(text) { return text.split(".").map(whole).filter((id) => id !== null); }
+  /** @param {number} at @returns {string} */
+  wait(at) { return String(at); }
+  /** @param {string} text @returns {number | null} */
+  waitOf(text) { return whole(text); }
+  /** @param {number} at @returns {string} */
+  event(at) { return String(at); }
+  /** @param {string} text @returns {number | null} */
+  eventOf(text) { return whole(text); }
   /** @param {number} pid @returns {string} */
   process(pid) { return String(pid); }
   /** @param {string} text @returns {number | null} */
@@ -73,7 +81,7 @@ export function toFragment(state, names = new Numbers()) {
   }
   // A zoom contains its group. Without one, it comes from a page that had no groups.
   if (state.zoom.length && state.group !== "none") parts.set("group", state.group);
-  if (state.event >= 0) parts.set("event", String(state.event));
+  if (state.event >= 0) parts.set("event", names.event(state.event));
   for (const key of /** @type {const} */ (["func", "thread"])) if (state[key] >= 0) parts.set(key, names[key](state[key]));
   for (const filter of state.filters) parts.append("filter", filterText(filter, names));
   for (const name of state.open) parts.append("open", name);
@@ -97,8 +105,8 @@ export function fromFragment(fragment, names = new Numbers()) {
   }
   if (!GROUPS.includes(/** @type {any} */ (parts.get("group"))) && !parts.has("zoom")) state.group = names.usual;
   names.group = state.group;
-  state.event = whole(parts.get("event")) ?? -1;
-  const func = parts.get("func"), thread = parts.get("thread");
+  const event = parts.get("event"), func = parts.get("func"), thread = parts.get("thread");
+  if (event) state.event = names.eventOf(event) ?? -1;
   if (func) state.func = names.funcOf(func) ?? -1;
   if (thread) state.thread = names.threadOf(thread) ?? -1;
   state.filters = parts.getAll("filter").map((text) => filterOf(text, names)).filter((filter) => filter !== null);
@@ -122,7 +130,7 @@ function filterText(filter, names) {
     case "time": return `time:${filter.from}-${filter.to}`;
     case "process": return `process:${names.process(filter.pid)}`;
     case "cpu": return `cpu:${filter.cpu}`;
-    case "wait": return `wait:${filter.at}`;
+    case "wait": return `wait:${names.wait(/** @type {number} */ (filter.at))}`;
     case "comm": return `comm:${filter.comm}`;
     case "cgroup": return `cgroup:${filter.cgroup}`;
     case "threads":
@@ -154,7 +162,10 @@ function filterOf(text, names) {
       return ids && { kind, ids };
     }
     case "parts": return rest === "" ? { kind } : null;
-    case "wait": return whole(rest) === null ? null : { kind, at: Number(rest) };
+    case "wait": {
+      const at = names.waitOf(rest);
+      return at === null ? null : { kind, at };
+    }
     case "recursion": case "merge": case "focus": case "keep": case "drop": case "hide": case "charge": case "fold": case "module": case "hideModule": {
       if (rest === "") return kind === "recursion" || kind === "merge" ? { kind } : null;
       const at = OF_MODULES.includes(kind) ? names.moduleOf(rest) : names.funcOf(rest, "filter");

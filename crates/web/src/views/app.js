@@ -103,6 +103,13 @@ export class App extends Shell {
     this.model.look({ event: this.event, weight: this.model.weighs ? weight : "samples", truncated, group, kernel, filters: this.filters });
   }
 
+  /** Shows an event. Times off the processor are compared by duration, not by number.
+   * @param {number} event */
+  showEvent(event) {
+    const { offCpu } = this.tables.head;
+    this.change({ event, zoom: [], weight: event === offCpu ? "period" : this.event === offCpu ? "samples" : this.state.weight });
+  }
+
   /** @returns {import("../data/export/stacks.js").Stacks} */
   stacks() {
     const { title, events } = this.tables.head;

@@ -86,8 +86,7 @@ function startTools(app) {
   if (head.cgroups) select("group").append(new Option("control group", "cgroup"));
   const bind = (/** @type {string} */ id, /** @type {(value: string) => any} */ patch) =>
     byId(id).addEventListener("change", () => app.change(patch(select(id).value)));
-  // Times off the processor are compared by duration, not by number.
-  bind("event", (value) => ({ event: Number(value), zoom: [], weight: Number(value) === head.offCpu ? "period" : app.event === head.offCpu ? "samples" : app.state.weight }));
+  byId("event").addEventListener("change", () => app.showEvent(Number(select("event").value)));
   bind("kernel", (value) => ({ kernel: value, zoom: [] }));
   bind("weight", (value) => ({ weight: value }));
   bind("truncated", (value) => ({ truncated: value, zoom: [] }));

@@ -101,13 +101,17 @@ export class Shell {
     history.replaceState(null, "", "#" + this.address());
   }
 
-  /** Reverts the last change. */
+  /** Reverts the last change to a part of the state that undo changes. */
   undo() {
-    const before = this.past.pop();
-    if (before === undefined) return;
-    this.state = this.withNow(this.read(before));
-    history.replaceState(null, "", "#" + this.address());
-    this.refresh();
+    const now = this.address();
+    for (let before = this.past.pop(); before !== undefined; before = this.past.pop()) {
+      const state = this.withNow(this.read(before)), address = this.address(state);
+      if (address === now) continue;
+      this.state = state;
+      history.replaceState(null, "", "#" + address);
+      this.refresh();
+      return;
+    }
   }
 
   /** @param {Filter} filter */

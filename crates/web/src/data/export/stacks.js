@@ -66,21 +66,32 @@ function sumOfRoots(tree, total) {
   return sum;
 }
 
-/** Returns a number of each side as a whole number.
- * @param {Stacks} stacks @param {(side: Side) => number} of */
-const whole = ({ sides }, of) => sides.map((side) => Math.round(of(side)));
+/** Whole numbers with the sum of the exact ones: each carries the rounding error of those before it. */
+class Whole {
+  /** @param {number} sides */
+  constructor(sides) { this.error = Array(sides).fill(0); }
 
-/** Calls `each` for the stacks with a cost: the node of the leaf (NONE for samples without frames), and the costs and
- * samples of each side.
+  /** @param {number[]} exact a number of each side */
+  of(exact) {
+    return exact.map((one, side) => {
+      const wanted = one + this.error[side], made = Math.max(0, Math.round(wanted));
+      this.error[side] = wanted - made;
+      return made;
+    });
+  }
+}
+
+/** Calls `each` for the stacks with a cost or samples: the node of the leaf (NONE for samples without frames), and the
+ * costs and samples of each side as whole numbers, whose sums are those of the exact ones.
  * @param {Stacks} stacks @param {(node: number, costs: number[], samples: number[]) => void} each */
 export function eachStack(stacks, each) {
-  const { tree } = stacks;
-  for (let node = 0; node < tree.n; node++) {
-    const costs = whole(stacks, (side) => side.cost[node]);
-    if (costs.some((cost) => cost > 0)) each(node, costs, whole(stacks, (side) => side.n[node]));
-  }
-  const costs = whole(stacks, (side) => side.bare);
-  if (costs.some((cost) => cost > 0)) each(NONE, costs, whole(stacks, (side) => side.bareN));
+  const { tree, sides } = stacks, wholeCost = new Whole(sides.length), wholeN = new Whole(sides.length);
+  const add = (/** @type {number} */ node, /** @type {number[]} */ cost, /** @type {number[]} */ n) => {
+    const costs = wholeCost.of(cost), samples = wholeN.of(n);
+    if (costs.some((one) => one > 0) || samples.some((one) => one > 0)) each(node, costs, samples);
+  };
+  for (let node = 0; node < tree.n; node++) add(node, sides.map((side) => side.cost[node]), sides.map((side) => side.n[node]));
+  add(NONE, sides.map((side) => side.bare), sides.map((side) => side.bareN));
 }
 
 /** Folded stacks, a line for each: `outermost;…;innermost cost`, with two costs for a comparison. Stacks with equal names
@@ -96,6 +107,7 @@ export function foldedText(stacks) {
   /** @type {Map<string, number[]>} */
   const lines = new Map();
   eachStack(stacks, (node, costs) => {
+    if (costs.every((cost) => cost === 0)) return;
     const text = node === NONE ? BARE : texts[node], known = lines.get(text);
     lines.set(text, known ? known.map((cost, at) => cost + costs[at]) : costs);
   });

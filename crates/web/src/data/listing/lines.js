@@ -9,6 +9,8 @@ import { totals } from "../tree/tree.js";
  * @typedef {{ own: number, total: number, inner?: InlinedLine[] }} LineCost */
 /** Line of an inlined function; `number` is the line in the tables, `key` identifies the line and those around it.
  * @typedef {LineCost & { func: number, number: number, key: string }} InlinedLine */
+/** Line of a node; `again` is true inside of a recursive call, whose inclusive cost does not count.
+ * @typedef {{ row: LineCost, key: string, again: boolean }} InlinedAt */
 /** Costs of a function by line.
  * @typedef {Map<number, LineCost>} Lines */
 
@@ -30,16 +32,14 @@ export function linesOf(model, f) {
     const p = lines.parent[i], within = p !== NONE && inside[p] === 1, isOf = lines.func[i] === f;
     inside[i] = within || isOf ? 1 : 0;
     if (!inside[i] || total[i] === 0) continue;
+    const outer = within && lines.flags[i] & INLINED ? inlined.at.get(p) : undefined;
     if (isOf) {
       const row = inlined.line(lines.line[i]);
       row.own += own[i];
       // For a recursive function only the outermost call counts, so that a stack is counted once.
-      if (!within) {
-        row.total += total[i];
-        inlined.at.set(i, { row, key: String(lines.line[i]) });
-      }
+      if (!within) row.total += total[i];
+      if (!outer) inlined.at.set(i, { row, key: String(lines.line[i]), again: within });
     }
-    const outer = within && lines.flags[i] & INLINED ? inlined.at.get(p) : undefined;
     if (outer) inlined.add(i, outer, { func: lines.func[i], number: lines.line[i], own: own[i], total: total[i] });
   }
   for (const rows of [inlined.lines, inlined.by]) for (const row of rows.values()) row.inner?.sort((a, b) => b.total - a.total || b.own - a.own);
@@ -51,7 +51,7 @@ class InlinedLines {
   constructor() {
     /** @type {Lines} */
     this.lines = new Map();
-    /** By node of the tables that is a line of the function or inlined there. @type {Map<number, { row: LineCost, key: string }>} */
+    /** By node of the tables that is a line of the function or inlined there. @type {Map<number, InlinedAt>} */
     this.at = new Map();
     /** @type {Map<string, InlinedLine>} */
     this.by = new Map();
@@ -64,7 +64,7 @@ class InlinedLines {
     return row;
   }
 
-  /** @param {number} node @param {{ row: LineCost, key: string }} outer
+  /** @param {number} node @param {InlinedAt} outer
    * @param {{ func: number, number: number, own: number, total: number }} cost */
   add(node, outer, { func, number, own, total }) {
     const key = keyOf(outer.key, func, number);
@@ -74,7 +74,7 @@ class InlinedLines {
       (outer.row.inner ||= []).push(row);
     }
     row.own += own;
-    row.total += total;
-    this.at.set(node, { row, key });
+    if (!outer.again) row.total += total;
+    this.at.set(node, { row, key, again: outer.again });
   }
 }

@@ -30,7 +30,7 @@ export function barCount(width, samples) {
 /** Classes of leaves by the rank of their module, or by their kind of code.
  * @param {Model} model @param {"module" | "kind"} by @param {Int32Array} ranks of modules @returns {LeafClasses} */
 export function leafClasses(model, by, ranks) {
-  const { leafNode, leafEnd, lines, head } = model.tables, isCut = leafEnd.map((end) => head.rooted[end] ? 0 : 1), of = new Uint8Array(leafNode.length);
+  const { leafEnd, lines, head } = model.tables, leafNode = model.leafLine ?? model.tables.leafNode, isCut = leafEnd.map((end) => head.rooted[end] ? 0 : 1), of = new Uint8Array(leafNode.length);
   for (let leaf = 0; leaf < of.length; leaf++) {
     const node = leafNode[leaf];
     if (node === NONE) continue;

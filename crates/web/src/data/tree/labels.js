@@ -63,6 +63,10 @@ export class Labels {
    * @returns {[number, number, string, string][]} */
   get threads() { return []; }
 
+  /** Names of the kinds of wait, and of the events.
+   * @returns {{ waits: string[], events: string[] }} */
+  get kinds() { return { waits: [], events: [] }; }
+
   /** Labels of the groups of a kind, which may differ from the current one.
    * @param {import("../samples/group.js").GroupBy} group @returns {string[]} */
   labelsOf(group) { return this.groupLabels; }

@@ -69,8 +69,9 @@ export function transform(tree, filter, moduleOf, functions, children = () => ch
       return { tree: moved.tree, to: moved.to.map((node) => node === ROOT ? GONE : node) };
     }
     case "parts": return whole(tree, wholes());
-    default:
-      return merged(tree, at, moduleOf, functions);
+    case "merge": return merged(tree, at, moduleOf, functions);
+    // A kind of wait belongs to leaves.
+    case "wait": return { tree, to: Uint32Array.from(func, (_, i) => i) };
   }
 }
 

@@ -50,7 +50,7 @@ export class LaneBars {
   look(width, whole, by) {
     const { app } = this, { state, model, event } = app, { chosen } = model;
     const filters = app.filters.filter((filter) => filter.kind !== "time");
-    const key = [width, event, state.colour, app.theme, state.truncated === "hidden", JSON.stringify(filters)].join(" ");
+    const key = [width, event, state.colour, app.theme, state.truncated === "hidden", state.kernel, JSON.stringify(filters)].join(" ");
     if (key !== this.key) {
       this.key = key;
       this.counts.clear();

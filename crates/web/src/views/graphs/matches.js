@@ -33,7 +33,7 @@ export function matchesOutside(app, width) {
 export function nextMatch(app, graph, step) {
   if (!app.found) return;
   const all = matchesIn(app, /** @type {CostPicture} */ (graph.picture), graph.rows), at = all.indexOf(graph.at);
-  const place = at >= 0 ? at + step : step > 0 ? 0 : all.length - 1, isOver = !all[place];
+  const place = at >= 0 ? at + step : step > 0 ? 0 : all.length - 1, isOver = place < 0 || place >= all.length;
   const outside = isOver ? matchesOutside(app, graph.width) : [];
   if (outside.length) {
     app.change({ zoom: [] });

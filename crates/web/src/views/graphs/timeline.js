@@ -229,7 +229,7 @@ export class Timeline {
    * @param {Lane} lane @param {boolean} more */
   pick(lane, more) {
     const { app } = this;
-    if (lane.kind === "event") { app.change({ event: lane.at, zoom: [] }); return; }
+    if (lane.kind === "event") { app.showEvent(lane.at); return; }
     const kinds = lane.key === ALL ? ["threads", "cpu"] : [lane.kind], others = app.state.filters.filter((filter) => !kinds.includes(filter.kind));
     if (lane.key === ALL) { app.change({ filters: others }); return; }
     const before = app.state.filters.find((filter) => filter.kind === lane.kind);

@@ -1,7 +1,7 @@
 // @ts-check
 // Machine code that contains samples of a function: its instructions with their costs, or a note on the samples without
 // code.
-import { codeLines, endOf, hex, addressesOf } from "../../data/code.js";
+import { codeLines, endOf, hex, addressesOf, whyNoAddress } from "../../data/code.js";
 import { functionsAt, jumpsOf, targetOf } from "../../data/listing/jumps.js";
 import { amount, percent, spread } from "../../data/numbers.js";
 import { make } from "../elements/element.js";
@@ -82,12 +82,12 @@ export class Instructions {
     this.list.hidden = this.parts.length < 2;
     const all = places.reduce((sum, place) => sum + place.n, 0), here = this.parts.reduce((sum, part) => sum + part.own, 0);
     this.callees = functionsAt(app.model, module, app.code.blocks());
-    this.note.textContent = !all ? "It has no samples." : this.parts.length ? (here < all ? `${amount(all - here)} of its ${amount(all)} samples are in code that is not shown. ${app.code.why}` : "") : app.code.why;
+    this.note.textContent = !all ? whyNoAddress(app.model, f) : this.parts.length ? (here < all ? `${amount(all - here)} of its ${amount(all)} samples are in code that is not shown. ${app.code.why}` : "") : app.code.why;
     if (this.parts.length) this.choose(key === this.shown);
     else {
       this.head.textContent = "Addresses of the samples";
       this.most = this.mostAll = Math.max(1, ...places.map(({ n }) => n));
-      this.arrows.show([], 0);
+      this.arrows.show([]);
       this.rows.show(places.map(({ address, n }) => ({ address, text: "", all: n, own: n, of: [] })), key === this.shown);
     }
     this.shown = key;
@@ -103,7 +103,7 @@ export class Instructions {
     part.lines.forEach((line, at) => { if (line.all > part.lines[most].all) most = at; });
     this.most = part.lines.reduce((sum, line) => Math.max(sum, line.own), 1);
     this.mostAll = Math.max(1, part.lines[most]?.all ?? 1);
-    this.arrows.show(jumpsOf(part.lines), part.lines.length);
+    this.arrows.show(jumpsOf(part.lines));
     this.indexes = new Map(part.lines.map((line, at) => [line, at]));
     this.arrows.at = keepPlace ? this.rows.at : most;
     this.rows.show(part.lines, keepPlace);
@@ -150,9 +150,9 @@ export class Instructions {
    * @param {number} row */
   light(row) {
     if (row === this.arrows.over) return;
-    const { arrows, rows } = this, before = arrows.by[arrows.over] || [];
+    const { arrows, rows } = this, isLess = arrows.hasEnd(arrows.over);
     arrows.over = row;
-    if (before.concat(arrows.by[row] || []).length === 0) return;
+    if (!isLess && !arrows.hasEnd(row)) return;
     for (const element of rows.space.children) {
       const index = Number(element.getAttribute("data-index"));
       element.querySelector(".arrows")?.replaceWith(arrows.draw(index));
