@@ -66,7 +66,7 @@ pub struct Input {
 
 #[derive(Debug, Default)]
 pub(crate) struct FeedState {
-    /// Whether the view has not shown the last profile yet.
+    /// Whether a profile is being prepared, or the pause after that lasts.
     is_busy: AtomicBool,
     is_closed: AtomicBool,
 }
@@ -102,7 +102,7 @@ impl Feed {
 }
 
 impl FeedState {
-    /// The last profile is shown.
+    /// The last profile is prepared, and the pause after that is over.
     pub(crate) fn ready(&self) {
         self.is_busy.store(false, Ordering::Relaxed);
     }

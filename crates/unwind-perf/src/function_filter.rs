@@ -44,7 +44,7 @@ pub(crate) fn filter_functions(
     };
     let filters = [given("--focus", &args.focus), given("--ignore", &args.ignore)].concat();
     bail!(
-        "no sample passes the filters: none of {} stacks passes {}",
+        "no sample passes the filters: none of {} samples passes {}",
         counts.before,
         filters.join(" ")
     )

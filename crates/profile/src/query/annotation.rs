@@ -82,11 +82,11 @@ impl<K: Copy + Eq + std::hash::Hash + Ord> Tally<K> {
     }
 }
 
-/// Returns the functions that `wanted` accepts, sorted by decreasing own cost.
+/// Returns the functions that `wanted` accepts, sorted by decreasing own cost; `stacks` are distinct.
 #[must_use]
 pub fn annotate(
     profile: &Profile,
-    weights: &Weights,
+    stacks: &[(StackId, Cost)],
     functions: &Functions,
     wanted: impl Fn(FunctionId, &Function) -> bool,
 ) -> Vec<Annotation> {
@@ -95,7 +95,7 @@ pub fn annotate(
     let mut whole = Tally::<FunctionId>::new();
     let mut lines = Tally::<(FunctionId, Option<StringId>, u32)>::new();
     let mut code = Tally::<(FunctionId, FunctionCode)>::new();
-    for (number, (stack, cost)) in (1..).zip(by_stack(profile, weights)) {
+    for (number, &(stack, cost)) in (1..).zip(stacks) {
         let mut innermost = true;
         each_location(profile, Some(stack), |location| {
             let place = function_code(profile, location);
@@ -129,10 +129,15 @@ pub fn annotate(
 }
 
 /// Returns the costs of the addresses in a function's machine code, sorted by address; inlined functions are included.
+/// `stacks` are distinct.
 #[must_use]
-pub fn address_costs(profile: &Profile, weights: &Weights, code: FunctionCode) -> Vec<AddressCost> {
+pub fn address_costs(
+    profile: &Profile,
+    stacks: &[(StackId, Cost)],
+    code: FunctionCode,
+) -> Vec<AddressCost> {
     let mut addresses = Tally::<u64>::new();
-    for (number, (stack, cost)) in (1..).zip(by_stack(profile, weights)) {
+    for (number, &(stack, cost)) in (1..).zip(stacks) {
         let mut innermost = true;
         each_location(profile, Some(stack), |location| {
             let own = std::mem::replace(&mut innermost, false);
@@ -154,7 +159,8 @@ fn function_code(profile: &Profile, location: LocationId) -> Option<FunctionCode
 }
 
 /// Returns the distinct stacks of the counted samples with their costs, in order of appearance.
-fn by_stack(profile: &Profile, weights: &Weights) -> Vec<(StackId, Cost)> {
+#[must_use]
+pub fn stack_costs(profile: &Profile, weights: &Weights) -> Vec<(StackId, Cost)> {
     let mut index: HashMap<StackId, usize> = HashMap::new();
     let mut stacks: Vec<(StackId, Cost)> = Vec::new();
     for sample in &profile.samples {

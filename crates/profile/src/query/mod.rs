@@ -16,7 +16,9 @@ mod stack_walk;
 mod waits;
 mod weights;
 
-pub use annotation::{AddressCost, Annotation, FunctionCode, LineCost, address_costs, annotate};
+pub use annotation::{
+    AddressCost, Annotation, FunctionCode, LineCost, address_costs, annotate, stack_costs,
+};
 pub use cost::Cost;
 pub use found::{FoundCounts, found_counts, frame_weights, stack_weights};
 pub use functions::{

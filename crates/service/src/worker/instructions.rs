@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use pipeline::{Analysis, Svma};
-use profile::query::{Weight, Weights, address_costs};
+use profile::query::{Weight, Weights, address_costs, stack_costs};
 use serde::Serialize;
 
 use super::answer::{Answer, answer};
@@ -65,10 +65,10 @@ fn function_instructions(
     let inside = locations.filter(|it| (first..end).contains(&it.relative));
     let starts: BTreeSet<u64> =
         inside.filter_map(|it| it.relative.checked_sub(it.function_offset?)).collect();
-    let weights = Weights::new(profile, Weight::Samples);
+    let stacks = stack_costs(profile, &Weights::new(profile, Weight::Samples));
     let mut costs = BTreeMap::new();
     for start in starts {
-        for cost in address_costs(profile, &weights, (id, start)) {
+        for cost in address_costs(profile, &stacks, (id, start)) {
             costs.insert(cost.address, (cost.own.samples, cost.inclusive.samples));
         }
     }

@@ -2,7 +2,7 @@
 
 use options::QueryFilter;
 
-use crate::data::Query;
+use crate::data::{Query, exactly, file_name, safe};
 
 /// A filter that the user added.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,8 +17,8 @@ pub(crate) enum Step {
     Charge(String),
     /// Only functions of modules with this path.
     Module(String),
-    /// Only samples of this thread; its label.
-    Thread(i32, String),
+    /// Only samples of this thread while it had this name.
+    Thread(i32, Vec<u8>),
     /// Only samples of this process; its label.
     Process(i32, String),
     /// Only rows with this text in their name. The costs stay.
@@ -40,12 +40,15 @@ impl Filters {
         for step in &self.steps {
             let filter = &mut query.filter;
             match step {
-                Step::Focus(name) => query.narrowing.push(exactly(name)),
-                Step::Ignore(name) => filter.ignore.push(exactly(name)),
-                Step::Hide(name) => filter.hide.push(exactly(name)),
-                Step::Charge(name) => filter.charge.push(exactly(name)),
-                Step::Module(path) => filter.module = vec![exactly(path)],
-                Step::Thread(tid, _) => filter.threads = vec![*tid],
+                Step::Focus(name) => query.narrowing.push(exactly(name.as_bytes())),
+                Step::Ignore(name) => filter.ignore.push(exactly(name.as_bytes())),
+                Step::Hide(name) => filter.hide.push(exactly(name.as_bytes())),
+                Step::Charge(name) => filter.charge.push(exactly(name.as_bytes())),
+                Step::Module(path) => filter.module = vec![exactly(path.as_bytes())],
+                Step::Thread(tid, name) => {
+                    filter.threads = vec![*tid];
+                    filter.comm = vec![exactly(name)];
+                }
                 Step::Process(pid, _) => filter.processes = vec![*pid],
                 Step::Text(_) => {}
             }
@@ -80,7 +83,7 @@ impl Filters {
         let QueryFilter { focus, ignore, hide, charge, module, collapse_recursion, .. } =
             &self.base.filter;
         let given = |word: &'static str, list: &[String]| -> Vec<String> {
-            list.iter().map(|text| format!("{word} /{text}/")).collect()
+            list.iter().map(|text| format!("{word} /{}/", safe(text.as_bytes()))).collect()
         };
         let mut chips = [
             given("focus", focus),
@@ -98,18 +101,13 @@ impl Filters {
             Step::Ignore(name) => format!("ignore {}", short(name)),
             Step::Hide(name) => format!("hide {}", short(name)),
             Step::Charge(name) => format!("charge {}", short(name)),
-            Step::Module(path) => format!("module {}", path.rsplit('/').next().unwrap_or(path)),
-            Step::Thread(_, label) => format!("thread {label}"),
+            Step::Module(path) => format!("module {}", safe(file_name(path.as_bytes()))),
+            Step::Thread(tid, name) => format!("thread {} {tid}", safe(name)),
             Step::Process(_, label) => format!("process {label}"),
-            Step::Text(text) => format!("/{text}"),
+            Step::Text(text) => format!("/{}", safe(text.as_bytes())),
         }));
         chips
     }
-}
-
-/// Returns the pattern of this name alone.
-fn exactly(name: &str) -> String {
-    format!("^{}$", regex::escape(name))
 }
 
 /// Returns true if a name has the text. Upper case in the text makes case count.
@@ -130,12 +128,13 @@ mod tests {
         let mut filters = Filters::default();
         filters.add(Step::Focus("a::b<c>(int)".to_owned()));
         filters.add(Step::Focus("main".to_owned()));
-        filters.add(Step::Thread(7, "worker 7".to_owned()));
-        filters.add(Step::Thread(8, "worker 8".to_owned()));
+        filters.add(Step::Thread(7, b"worker".to_vec()));
+        filters.add(Step::Thread(8, b"worker".to_vec()));
         filters.add(Step::Text("x".to_owned()));
         let query = filters.query();
         assert_eq!(query.narrowing, [r"^a::b<c>\(int\)$", "^main$"]);
         assert_eq!(query.filter.threads, [8]);
+        assert_eq!(query.filter.comm, ["^worker$"]);
         assert_eq!(filters.text(), Some("x"));
         let chips = filters.chips(str::to_owned);
         assert_eq!(chips, ["focus a::b<c>(int)", "focus main", "thread worker 8", "/x"]);
@@ -143,6 +142,13 @@ mod tests {
         assert_eq!(filters.text(), None);
         filters.steps.pop();
         assert_eq!(filters.query().filter.threads, [0; 0]);
+    }
+
+    #[test]
+    fn names_need_not_be_text() {
+        assert_eq!(exactly(b"a.b"), r"^a\.b$");
+        let pattern = regex::bytes::Regex::new(&exactly(b"a.\xff")).expect("a pattern");
+        assert!(pattern.is_match(b"a.\xff") && !pattern.is_match(b"ax\xff"));
     }
 
     #[test]

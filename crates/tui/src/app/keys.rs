@@ -56,20 +56,13 @@ impl App {
     fn menu_key(&mut self, key: Key) {
         let Some(menu) = &mut self.menu else { return };
         let rows = menu.items.len();
-        match key {
-            Key::Char('\n') => {
-                let action = menu.items.get(menu.list.at).map(|(_, action)| action.clone());
-                self.menu = None;
-                if let Some(action) = action {
-                    self.act(action);
-                }
-            }
-            Key::Esc | Key::Char('q') | Key::Backspace => self.menu = None,
-            _ => {
-                if let Some(to) = movement(key) {
-                    menu.list.go(to, rows, self.page.saturating_sub(2).max(1));
-                }
-            }
+        if let Some(action) = menu.action(key) {
+            self.menu = None;
+            self.act(action);
+        } else if let Some(to) = movement(key) {
+            menu.list.go(to, rows, self.page.saturating_sub(2).max(1));
+        } else if matches!(key, Key::Esc | Key::Char('q' | '\n') | Key::Backspace) {
+            self.menu = None;
         }
     }
 

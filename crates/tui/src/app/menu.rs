@@ -2,6 +2,8 @@
 
 use options::{GroupBy, Weight};
 
+use ratatui::termion::event::Key;
+
 use super::list::List;
 use super::{App, Screen, Step};
 use crate::data::{events, safe};
@@ -26,51 +28,86 @@ pub(crate) enum Action {
     Exit,
 }
 
+/// A row of a menu.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MenuItem {
+    /// The key that acts at once.
+    key: Option<Key>,
+    pub(crate) label: String,
+    action: Action,
+}
+
+impl MenuItem {
+    /// Returns a row without a key.
+    pub(super) const fn new(label: String, action: Action) -> Self {
+        Self { key: None, label, action }
+    }
+
+    /// Returns a row with a key, which the label begins with.
+    fn with_key(key: Key, label: &str, action: Action) -> Self {
+        let name = match key {
+            Key::Char(char) => char.to_string(),
+            other => format!("{other:?}"),
+        };
+        Self { key: Some(key), label: format!("{name}  {label}"), action }
+    }
+}
+
 /// A menu.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Menu {
     pub(crate) title: &'static str,
-    /// Labels and actions.
-    pub(crate) items: Vec<(String, Action)>,
+    pub(crate) items: Vec<MenuItem>,
     pub(crate) list: List,
 }
 
 impl Menu {
-    pub(crate) fn new(title: &'static str, items: Vec<(String, Action)>) -> Self {
+    pub(super) fn new(title: &'static str, items: Vec<MenuItem>) -> Self {
         Self { title, items, list: List::default() }
+    }
+
+    /// Returns the action of a key.
+    pub(super) fn action(&self, key: Key) -> Option<Action> {
+        let item = match key {
+            Key::Char('\n') => self.items.get(self.list.at),
+            key => self.items.iter().find(|item| item.key == Some(key)),
+        };
+        item.map(|item| item.action.clone())
     }
 }
 
 impl App {
     /// Opens the menu of the selected function.
     pub(super) fn open_menu(&mut self) {
-        let mut items: Vec<(String, Action)> = Vec::new();
-        let mut add = |label: &str, action| items.push((label.to_owned(), action));
+        let mut items = Vec::new();
+        let mut add = |key, label: &str, action| items.push(MenuItem::with_key(key, label, action));
         if let Some(function) = self.selected()
             && let Some(data) = &self.data
         {
             let name = data.name(function, self.full_names);
             let module = data.module_name(function);
             if matches!(self.screen, Screen::TopDown | Screen::BottomUp) {
-                add("+  Open or close", Action::Toggle);
+                add(Key::Char('+'), "Open or close", Action::Toggle);
             }
-            add(&format!("a  Annotate {name}"), Action::Show(Screen::Source));
-            add("b  Callers and callees", Action::Show(Screen::Callers));
-            add("f  Focus: only stacks with it", Action::Focus);
-            add("x  Ignore: omit stacks with it", Action::Ignore);
-            add("z  Hide: its cost goes to its callers", Action::Hide);
-            add("u  Charge it and its callees to its callers", Action::Charge);
+            if self.screen != Screen::Source {
+                add(Key::Char('a'), &format!("Annotate {name}"), Action::Show(Screen::Source));
+            }
+            add(Key::Char('b'), "Callers and callees", Action::Show(Screen::Callers));
+            add(Key::Char('f'), "Focus: only stacks with it", Action::Focus);
+            add(Key::Char('x'), "Ignore: omit stacks with it", Action::Ignore);
+            add(Key::Char('z'), "Hide: its cost goes to its callers", Action::Hide);
+            add(Key::Char('u'), "Charge it and its callees to its callers", Action::Charge);
             if !module.is_empty() {
-                add(&format!("d  Zoom into module {module}"), Action::Module);
+                add(Key::Char('d'), &format!("Zoom into module {module}"), Action::Module);
             }
         }
-        add("t  Zoom into a thread", Action::Threads);
-        add("p  Zoom into a process", Action::Processes);
+        add(Key::Char('t'), "Zoom into a thread", Action::Threads);
+        add(Key::Char('p'), "Zoom into a process", Action::Processes);
         if !self.filters.steps.is_empty() {
-            add("Backspace  Undo the last filter", Action::Undo);
+            add(Key::Backspace, "Undo the last filter", Action::Undo);
         }
-        add("i  Summary of the recording", Action::Show(Screen::Info));
-        add("q  Exit", Action::Exit);
+        add(Key::Char('i'), "Summary of the recording", Action::Show(Screen::Info));
+        add(Key::Char('q'), "Exit", Action::Exit);
         self.menu = Some(Menu::new("Menu", items));
     }
 
@@ -83,17 +120,18 @@ impl App {
             let Ok(event) = String::from_utf8(name) else { continue };
             let label = safe(event.as_bytes());
             let count = |weight| Action::Count(Some(event.clone()), weight);
-            items.push((format!("{label}, samples"), count(Weight::Samples)));
-            items.push((format!("{label}, periods"), count(Weight::Period)));
+            items.push(MenuItem::new(format!("{label}, samples"), count(Weight::Samples)));
+            items.push(MenuItem::new(format!("{label}, periods"), count(Weight::Period)));
         }
         if data.profile.off_cpu.is_some() {
-            items.push(("time off the processor".to_owned(), Action::Count(None, Weight::OffCpu)));
+            let count = Action::Count(None, Weight::OffCpu);
+            items.push(MenuItem::new("time off the processor".to_owned(), count));
         }
         let mut menu = Menu::new("Count", items);
         let base = &self.filters.base;
         let counted = (self.results.as_ref()).and_then(|results| results.event.clone());
         let counted = counted.and_then(|name| String::from_utf8(name).ok());
-        let is_current = |(_, action): &(String, Action)| match action {
+        let is_current = |item: &MenuItem| match &item.action {
             Action::Count(event, weight) => {
                 *weight == base.weight && (event.is_none() || *event == counted)
             }

@@ -6,6 +6,7 @@ mod list;
 mod menu;
 mod panes;
 mod selection;
+mod tasks;
 
 use hashbrown::DefaultHashBuilder;
 use options::{CostKind, QueryFilter, Weight};
@@ -101,6 +102,7 @@ pub(crate) struct App {
 
 impl App {
     pub(crate) fn new(options: ViewOptions) -> Self {
+        let options = ViewOptions { title: safe(options.title.as_bytes()), ..options };
         let mut filters = Filters::default();
         filters.base.filter = options.filter.clone();
         filters.base.weight = options.weight;
@@ -216,13 +218,13 @@ impl App {
 
     /// Makes the contents of the current screen, before it is drawn.
     pub(crate) fn prepare(&mut self) {
-        let Some(data) = &self.data else { return };
+        let (Some(data), Some(results)) = (&self.data, &self.results) else { return };
         let query = self.filters.query();
         let text = self.filters.text();
         let made = match self.screen {
             Screen::TopDown => self.trees[0].prepare(data, &query, false, text),
             Screen::BottomUp => self.trees[1].prepare(data, &query, true, text),
-            Screen::Callers => self.callers.prepare(data, &query),
+            Screen::Callers => self.callers.prepare(data, results, &query),
             Screen::Source => self.source.prepare(data, &query, self.code.as_deref(), self.page),
             Screen::Functions | Screen::Help | Screen::Info => Ok(()),
         };

@@ -1,15 +1,10 @@
 //! The function that keys act on.
 
-use options::GroupBy;
 use profile::query::FunctionId;
-use profile::query::engine::RowKey;
+use profile::query::engine::{Patterns, RowKey};
 
-use super::menu::{Action, Menu};
 use super::{App, Screen, Step};
-use crate::data::{Results, safe, share_of};
-
-/// Maximum number of threads or processes in a menu.
-const MOST_IN_MENU: usize = 1000;
+use crate::data::{PATTERN_BYTES, Results, safe};
 
 impl Results {
     /// Returns the function of a row.
@@ -18,6 +13,12 @@ impl Results {
             RowKey::Function(function) => Some(function),
             _ => None,
         }
+    }
+
+    /// Returns the inclusive weight of a function; 0 if it has no row.
+    pub(crate) fn inclusive(&self, function: FunctionId) -> u64 {
+        let row = self.functions.iter().find(|row| row.key == RowKey::Function(function));
+        row.map_or(0, |row| row.inclusive.weight)
     }
 }
 
@@ -77,8 +78,20 @@ impl App {
             self.message = Some("the module of this function is unknown".to_owned());
             return;
         }
-        let path = String::from_utf8_lossy(path).into_owned();
-        self.change_filters(|filters| filters.add(Step::Module(path)));
+        self.zoom_into(String::from_utf8_lossy(path).into_owned());
+    }
+
+    /// Shows only functions of a module. The modules of the command line stay the only ones.
+    fn zoom_into(&mut self, path: String) {
+        let given = Patterns::new(&self.filters.base.filter.module, PATTERN_BYTES);
+        if given.is_ok_and(|given| given.is_empty() || given.are_in(path.as_bytes())) {
+            self.change_filters(|filters| filters.add(Step::Module(path)));
+        } else {
+            self.message = Some(format!(
+                "--show-module shows no function of {}; start without it",
+                safe(path.as_bytes())
+            ));
+        }
     }
 
     /// Shows only functions of the kernel.
@@ -87,42 +100,8 @@ impl App {
         let is_kernel = |path: &&[u8]| path.starts_with(b"[kernel") || path.starts_with(b"[guest");
         let path = data.functions.rows.iter().map(|it| data.text(it.module)).find(is_kernel);
         match path.map(|path| String::from_utf8_lossy(path).into_owned()) {
-            Some(path) => self.change_filters(|filters| filters.add(Step::Module(path))),
+            Some(path) => self.zoom_into(path),
             None => self.message = Some("no sample has a function of the kernel".to_owned()),
         }
-    }
-
-    /// Returns the threads or processes with samples, most costly first, each with the filter for it.
-    pub(super) fn task_menu(&mut self, group: GroupBy) -> Option<Menu> {
-        let data = self.data.as_ref()?;
-        let total = self.results.as_ref()?.total.weight;
-        let rows = match self.filters.query().table(data, group) {
-            Ok(rows) => rows,
-            Err(error) => {
-                self.message = Some(safe(error.as_bytes()));
-                return None;
-            }
-        };
-        let item = |row: &profile::query::engine::TableRow| {
-            let (label, step): (String, fn(i32, String) -> Step) = match row.key {
-                RowKey::Thread(id) => {
-                    let thread = data.profile.threads.get(id)?;
-                    let name = safe(data.text(Some(thread.comm)));
-                    (format!("{name} {}", thread.tid.0), Step::Thread)
-                }
-                RowKey::Process(key) => {
-                    let name = safe(data.text(Some(key.name)));
-                    (format!("{name} {}", key.pid.0), Step::Process)
-                }
-                _ => return None,
-            };
-            let number = label.rsplit(' ').next()?.parse().ok()?;
-            let text = format!("{} {label}", share_of(row.own.weight, total));
-            Some((text, Action::Filter(step(number, label))))
-        };
-        let items: Vec<_> = rows.iter().take(MOST_IN_MENU).filter_map(item).collect();
-        let title =
-            if group == GroupBy::Process { "Zoom into a process" } else { "Zoom into a thread" };
-        Some(Menu::new(title, items))
     }
 }

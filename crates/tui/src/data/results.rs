@@ -3,8 +3,8 @@
 use address::ById as _;
 use options::{CostKind, GroupBy, QueryFilter, Weight};
 use profile::query::engine::{
-    CallLabel, EventChoice, Filter, Patterns, RowKey, Selection, TableRow, TableShape, TreeRow,
-    TreeShape, table, tree,
+    CallLabel, EventChoice, Filter, MOST_NARROWING, Patterns, RowKey, Selection, TableRow,
+    TableShape, TreeRow, TreeShape, table, tree,
 };
 use profile::query::{Cost, FunctionId, WeightUnit, event_name};
 use profile::{StackId, StringId};
@@ -12,10 +12,17 @@ use profile::{StackId, StringId};
 use super::snapshot::Snapshot;
 
 /// Maximum memory of a compiled pattern, in bytes.
-const PATTERN_BYTES: usize = 64 << 20;
+pub(crate) const PATTERN_BYTES: usize = 64 << 20;
 
 /// Maximum number of nodes of a tree. Less costly nodes are omitted.
-const MOST_NODES: usize = 500_000;
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MostNodes(pub(crate) usize);
+
+impl Default for MostNodes {
+    fn default() -> Self {
+        Self(500_000)
+    }
+}
 
 /// A question to the engine.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,6 +33,7 @@ pub(crate) struct Query {
     pub(crate) weight: Weight,
     /// Name of the counted event; the first one if `None`.
     pub(crate) event: Option<String>,
+    pub(crate) most_nodes: MostNodes,
 }
 
 /// Cost of a source line of a function.
@@ -57,6 +65,9 @@ impl Query {
             Some(name) => EventChoice::Named(name.clone()),
             None => EventChoice::First,
         };
+        if self.narrowing.len() > MOST_NARROWING {
+            return Err(format!("at most {MOST_NARROWING} functions can be focused"));
+        }
         let mut filter = Filter::new(&self.filter, PATTERN_BYTES)?;
         for pattern in &self.narrowing {
             let pattern = std::slice::from_ref(pattern);
@@ -92,17 +103,28 @@ impl Query {
         inverted: bool,
         truncated: bool,
     ) -> Result<(Vec<TreeRow>, usize), String> {
-        let shape = TreeShape { inverted, truncated, depth: None, least: 0, most: MOST_NODES };
+        let most = self.most_nodes.0;
+        let shape = TreeShape { inverted, truncated, depth: None, least: 0, most };
         Ok(tree(&self.select(data)?, shape))
     }
 
-    /// Returns the costs of a function's source lines.
+    /// Returns the query restricted to stacks with a function of this one's name, if it has one.
+    pub(crate) fn of_function(&self, data: &Snapshot, function: FunctionId) -> Self {
+        let mut query = self.clone();
+        let name = data.text(data.function(function).name);
+        if !name.is_empty() && query.narrowing.len() < MOST_NARROWING {
+            query.narrowing.push(exactly(name));
+        }
+        query
+    }
+
+    /// Returns the costs of a function's source lines, as in the table of functions: with the costs of hidden functions.
     pub(crate) fn lines(
         &self,
         data: &Snapshot,
         function: FunctionId,
     ) -> Result<Vec<SourceLine>, String> {
-        let rows = self.table(data, GroupBy::Line)?;
+        let rows = self.of_function(data, function).table(data, GroupBy::Line)?;
         let line = |row: &TableRow| match row.key {
             RowKey::Line(at) if at.function == function => Some(SourceLine {
                 file: at.file,
@@ -118,6 +140,17 @@ impl Query {
     /// Returns the distinct stacks of the selected samples with their costs.
     pub(crate) fn stacks(&self, data: &Snapshot) -> Result<Vec<(StackId, Cost)>, String> {
         Ok(self.select(data)?.stacks())
+    }
+}
+
+/// Returns the pattern of this text alone, which need not be UTF-8.
+pub(crate) fn exactly(text: &[u8]) -> String {
+    match std::str::from_utf8(text) {
+        Ok(text) => format!("^{}$", regex::escape(text)),
+        Err(_) => {
+            let bytes: String = text.iter().map(|byte| format!("\\x{byte:02x}")).collect();
+            format!("(?-u)^{bytes}$")
+        }
     }
 }
 

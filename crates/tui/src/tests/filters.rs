@@ -56,7 +56,7 @@ fn modules_threads_processes_and_the_kernel_are_zoomed_into() {
     assert_eq!(view.chips(), " Filters module [kernel.kallsyms]");
     view.press("<back>t");
     let menu = view.app.menu.as_ref().expect("a menu");
-    let labels: Vec<&str> = menu.items.iter().map(|(label, _)| label.as_str()).collect();
+    let labels: Vec<&str> = menu.items.iter().map(|item| item.label.as_str()).collect();
     assert_eq!(labels, [" 60.0 % sum 42", " 40.0 % worker 43"]);
     view.press("<down><enter>");
     assert_eq!(view.chips(), " Filters thread worker 43");
@@ -91,7 +91,9 @@ fn the_menu_names_what_can_be_done() {
     assert!(lines.iter().any(|line| line.contains("│ a  Annotate leaf")), "{lines:#?}");
     view.press("<down><enter>");
     assert_eq!(view.app.screen, Screen::Callers);
-    view.press("<esc><esc>");
+    view.press("<esc><enter>f");
+    assert_eq!((view.chips(), view.app.menu.is_none()), (" Filters focus leaf".to_owned(), true));
+    view.press("<back><esc>");
     assert!(view.state().contains("press ESC again to exit"), "{}", view.state());
     view.press("<down><esc>");
     assert!(!view.app.is_over);

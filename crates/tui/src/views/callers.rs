@@ -19,13 +19,14 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
     };
     let mut from = 0;
     if !app.no_headers {
-        let head = format!("  incl.        cost {:BAR$} callers, the function, callees", "");
+        let mut head = format!("  incl.        cost {:BAR$} callers, the function, callees", "");
+        if pane.omitted > 0 {
+            head += &format!(" ({} nodes omitted)", pane.omitted);
+        }
         canvas.line(0, &Line::styled(format!("{head:<0$}", canvas.width()), look.heading()));
         from = 1;
     }
-    let of_itself = (results.functions.iter().zip(0..))
-        .find(|(_, row)| results.function(*row) == Some(function))
-        .map_or(0, |(row, _)| row.inclusive.weight);
+    let of_itself = pane.weight;
     let total = results.total.weight;
     let room = canvas.width().saturating_sub(8 + 12 + BAR + 3);
     canvas.rows(from, pane.list, pane.rows(), |at| {

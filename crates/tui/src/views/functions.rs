@@ -27,7 +27,8 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
         canvas.line(0, &Line::styled(head, look.heading()));
         from = 1;
     }
-    let most = results.functions.iter().map(|row| kind(app.sort, row)).max().unwrap_or(0);
+    // The rows are sorted by it.
+    let most = results.functions.first().map_or(0, |row| kind(app.sort, row));
     let room = canvas.width().saturating_sub(COSTS);
     canvas.rows(from, app.functions, app.rows.len(), |at| {
         let row = app.rows.get(at).copied().unwrap_or(0);

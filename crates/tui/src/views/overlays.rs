@@ -12,7 +12,7 @@ use crate::data::cut;
 /// Draws a menu in the middle of the screen.
 pub(super) fn menu(menu: &Menu, canvas: &mut Canvas<'_>) {
     let area = canvas.area;
-    let longest = menu.items.iter().map(|(label, _)| columns(label)).max().unwrap_or(0);
+    let longest = menu.items.iter().map(|item| columns(&item.label)).max().unwrap_or(0);
     let wanted = u16::try_from(longest.max(menu.title.len()) + 4).unwrap_or(u16::MAX);
     let columns = wanted.min(area.width);
     let rows = u16::try_from(menu.items.len() + 2).unwrap_or(u16::MAX).min(area.height);
@@ -33,7 +33,7 @@ pub(super) fn menu(menu: &Menu, canvas: &mut Canvas<'_>) {
     let room = usize::from(inner.width).saturating_sub(2);
     let mut inside = Canvas { buffer: canvas.buffer, area: inner, look: canvas.look };
     inside.rows(0, menu.list, menu.items.len(), |at| {
-        let label = menu.items.get(at).map_or("", |(label, _)| label.as_str());
+        let label = menu.items.get(at).map_or("", |item| item.label.as_str());
         Line::raw(format!(" {}", cut(label, room)))
     });
 }

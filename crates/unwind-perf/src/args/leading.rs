@@ -52,9 +52,16 @@ fn words_of_option(command: &Command, option: &str) -> Option<usize> {
     Some(1)
 }
 
-/// Returns true if the words name the command.
+/// Returns true if the words name the command, also after options that [`with_command_first`] does not know.
 pub(crate) fn names_command(words: &[OsString], name: &str) -> bool {
-    words.get(1).is_some_and(|word| word == OsStr::new(name))
+    let mut words = words.iter().skip(1);
+    let mut first = words.next();
+    while first.is_some_and(|word| word.as_encoded_bytes().starts_with(b"-")) {
+        // The only option of all commands that may take its value from the next word.
+        let has_value = first.is_some_and(|word| word == "--color");
+        first = if has_value { words.nth(1) } else { words.next() };
+    }
+    first.is_some_and(|word| word == OsStr::new(name))
 }
 
 #[cfg(test)]
@@ -63,6 +70,25 @@ mod tests {
 
     use super::*;
     use crate::args::Cli;
+
+    #[test]
+    fn commands_are_named_after_options() {
+        let records = |line: &str| {
+            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            names_command(&words, "record")
+        };
+        for line in [
+            "u record --bogus -- true",
+            "u --bogus record -- true",
+            "u --color never --bogus record -- true",
+            "u --color=never record",
+        ] {
+            assert!(records(line), "{line}");
+        }
+        for line in ["u", "u --bogus", "u top record", "u --bogus top record", "u --color record"] {
+            assert!(!records(line), "{line}");
+        }
+    }
 
     #[test]
     fn commands_move_before_options() {

@@ -11,6 +11,8 @@ use pipeline::{
     Analysis, Error, FileSearch, Grown, Observer, Options, Schedule, Sink, SourceFiles,
     StreamOptions, Ticks,
 };
+use profile::Profile;
+use profile::query::FoldedFrames;
 use tui::{Code, Feed, Instruction, Update, ViewOptions};
 
 use super::lines::is_stream;
@@ -18,10 +20,14 @@ use super::no_samples::no_samples_advice;
 use super::profile::on_pool;
 use super::sources::source_files;
 use crate::args::{RunOptions, TuiArgs, host, pipeline, source, with_argument};
-use crate::terminal::{Completeness, Progress, Status, has_colors, print_damage};
+use crate::terminal::{Completeness, Progress, Status, has_colors, print_damage, timings_text};
 use options::Weight;
 
-/// Limit on the bytes of the tables of a stream, apart from its samples. Beyond it, the oldest samples are dropped.
+/// Said of a stream of which samples were dropped.
+const DROPPED: &str = "earlier samples were dropped, their tables exceeded 1 GiB";
+
+/// Limit on the bytes of the tables of a stream, apart from its samples. Beyond it, all samples so far are dropped, and
+/// the view begins again with those that follow.
 const TABLE_BYTES: u64 = 1 << 30;
 
 /// Shows the recording until the user closes the view.
@@ -29,6 +35,7 @@ pub(super) fn run(args: &TuiArgs) -> anyhow::Result<Status> {
     check_terminal(args)?;
     let input = args.input.path()?;
     let RunOptions { options, .. } = args.run.options_with(&args.sources.source_dir)?;
+    let folded = args.weight.folded(FoldedFrames::Kernel)?;
     let off_cpu = args.weight.weight() == Weight::OffCpu || options.off_cpu;
     let options = Options { off_cpu, ..options };
     let view = ViewOptions {
@@ -43,7 +50,7 @@ pub(super) fn run(args: &TuiArgs) -> anyhow::Result<Status> {
     if is_stream(input) && !off_cpu {
         growing(args, input, &options, view)
     } else {
-        whole(args, input, &options, view)
+        whole(args, input, &options, view, folded)
     }
 }
 
@@ -71,6 +78,7 @@ fn whole(
     input: &Path,
     options: &Options,
     view: ViewOptions,
+    folded: Option<FoldedFrames>,
 ) -> anyhow::Result<Status> {
     let progress = Arc::new(Progress::new(args.run.quiet, args.run.progress_lines));
     let observer: Arc<dyn Observer> = progress.clone();
@@ -78,15 +86,18 @@ fn whole(
         pipeline().analyze(source(input), options, &observer).map_err(with_argument)
     });
     progress.clear();
-    let analysis = analysis?;
+    let mut analysis = analysis?;
     if let Some(message) = no_samples_advice(&analysis, &options.samples) {
         bail!(message);
     }
+    if let Some(frames) = folded {
+        analysis.profile.fold_waits(frames);
+    }
     let (feed, shown) = Feed::new();
-    let completeness = Completeness::of(&analysis.profile);
+    let read = ReadThrough::of(&analysis.profile);
     let analysis = hand_over(&feed, analysis, &options.files);
     tui::run(view, shown).context("cannot use the terminal")?;
-    Ok(end(args, &analysis, completeness))
+    Ok(end(args, &analysis, read))
 }
 
 /// Shows a stream while it grows.
@@ -100,10 +111,10 @@ fn growing(
     let observer: Arc<dyn Observer> = Arc::new(Reading { feed: feed.clone() });
     feed.send(Update::Progress("waiting for samples".to_owned()));
     feed.send(Update::Code(Box::new(GrowingCode { files: options.files.clone(), host: host() })));
-    let read = || -> anyhow::Result<(Arc<Analysis>, Completeness)> {
+    let read = || -> anyhow::Result<(Arc<Analysis>, ReadThrough)> {
         let ticks = Ticks { max_age: None, table_bytes: TABLE_BYTES, ..Ticks::default() };
         let stream = StreamOptions::by(Schedule::Ticks(ticks));
-        let mut sink = GrowingView { feed: feed.clone() };
+        let mut sink = GrowingView { feed: feed.clone(), has_dropped: false };
         let analysis = on_pool(options.limits.threads(), || {
             let source = source(input);
             let run = pipeline().analyze_in_steps(source, stream, options, &observer, &mut sink);
@@ -111,10 +122,13 @@ fn growing(
         });
         match analysis {
             Ok(analysis) => {
-                let completeness = Completeness::of(&analysis.profile);
+                let read = ReadThrough::of(&analysis.profile);
                 let analysis = hand_over(&feed, analysis, &options.files);
                 feed.send(Update::Ended);
-                Ok((analysis, completeness))
+                if sink.has_dropped {
+                    feed.send(Update::Progress(DROPPED.to_owned()));
+                }
+                Ok((analysis, read))
             }
             Err(error) => {
                 feed.send(Update::Progress(format!("ended: {error:#}")));
@@ -130,8 +144,13 @@ fn growing(
     shown.context("cannot use the terminal")?;
     let Ok(read) = read else { bail!("the recording could not be read to its end") };
     match read {
-        Ok((analysis, completeness)) => Ok(end(args, &analysis, completeness)),
-        Err(error) if is_cancelled(&error) => Ok(Status::Complete),
+        Ok((analysis, read)) => Ok(end(args, &analysis, read)),
+        Err(error) if is_cancelled(&error) => {
+            if args.run.timings {
+                eprintln!("no timings: the view was closed before the recording ended");
+            }
+            Ok(Status::Complete)
+        }
         Err(error) => Err(error),
     }
 }
@@ -147,13 +166,29 @@ fn hand_over(feed: &Feed, mut analysis: Analysis, files: &FileSearch) -> Arc<Ana
     analysis
 }
 
-/// Returns the status after the view was closed.
-fn end(args: &TuiArgs, analysis: &Analysis, completeness: Completeness) -> Status {
+/// Facts of a profile that was handed over to the view.
+struct ReadThrough {
+    completeness: Completeness,
+    /// Number of addresses.
+    addresses: usize,
+}
+
+impl ReadThrough {
+    fn of(profile: &Profile) -> Self {
+        Self { completeness: Completeness::of(profile), addresses: profile.locations.len() }
+    }
+}
+
+/// Prints the timings, and returns the status after the view was closed.
+fn end(args: &TuiArgs, analysis: &Analysis, read: ReadThrough) -> Status {
+    if args.run.timings {
+        eprint!("{}", timings_text(&analysis.timings, read.addresses));
+    }
     if analysis.is_damaged {
         print_damage(analysis);
     }
     let status = if analysis.is_damaged { Status::Damaged } else { Status::Complete };
-    completeness.judge(args.run.fail_if_incomplete.as_ref(), status)
+    read.completeness.judge(args.run.fail_if_incomplete.as_ref(), status)
 }
 
 fn is_cancelled(error: &anyhow::Error) -> bool {
@@ -175,16 +210,15 @@ impl Observer for Reading {
 /// Sends copies of a growing profile to the view, one when the former is shown.
 struct GrowingView {
     feed: Feed,
+    /// Whether the tables exceeded [`TABLE_BYTES`].
+    has_dropped: bool,
 }
 
 impl Sink for GrowingView {
     fn grown(&mut self, grown: &Grown<'_>) -> io::Result<()> {
         let account = grown.account;
-        let megabytes = account.bytes >> 20;
-        let mut text = format!("reading, {megabytes} MB");
-        if account.lost_samples > 0 {
-            text += &format!(", {} lost", account.lost_samples);
-        }
+        self.has_dropped = grown.generation > 0;
+        let text = progress_text(account.bytes, account.lost_samples, self.has_dropped);
         self.feed.send(Update::Progress(text));
         if self.feed.is_ready() {
             self.feed.send(Update::Profile(Box::new(grown.profile.clone())));
@@ -195,6 +229,17 @@ impl Sink for GrowingView {
     fn is_enough(&self) -> bool {
         self.feed.is_closed()
     }
+}
+
+fn progress_text(bytes: u64, lost_samples: u64, has_dropped: bool) -> String {
+    let mut text = format!("reading, {} MB", bytes >> 20);
+    if lost_samples > 0 {
+        text += &format!(", {lost_samples} lost");
+    }
+    if has_dropped {
+        text += &format!("; {DROPPED}");
+    }
+    text
 }
 
 /// Source of a recording that is being read.
@@ -234,5 +279,19 @@ impl Code for AnalysisCode {
             text: it.text,
         };
         Ok(found.into_iter().map(instruction).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dropped_samples_are_said_in_the_progress() {
+        assert_eq!(progress_text(5 << 20, 0, false), "reading, 5 MB");
+        assert_eq!(
+            progress_text(5 << 20, 3, true),
+            "reading, 5 MB, 3 lost; earlier samples were dropped, their tables exceeded 1 GiB"
+        );
     }
 }

@@ -3,7 +3,7 @@
 use profile::query::FunctionId;
 
 use crate::app::list::{List, Move};
-use crate::data::{Neighbour, Query, Snapshot, neighbours};
+use crate::data::{Neighbour, Query, Results, Snapshot, neighbours};
 
 /// Callers, the function and its callees as rows of one list.
 #[derive(Debug, Default)]
@@ -12,6 +12,10 @@ pub(crate) struct CallersPane {
     key: u64,
     pub(crate) callers: Vec<Neighbour>,
     pub(crate) callees: Vec<Neighbour>,
+    /// Weight of the samples with the function.
+    pub(crate) weight: u64,
+    /// Number of nodes of the call tree that were too many to be counted.
+    pub(crate) omitted: usize,
     pub(crate) list: List,
     pub(crate) is_current: bool,
 }
@@ -28,11 +32,20 @@ impl CallersPane {
     }
 
     /// Asks for the costs if they are not current. The cursor of a new function is on the function itself.
-    pub(crate) fn prepare(&mut self, data: &Snapshot, query: &Query) -> Result<(), String> {
+    pub(crate) fn prepare(
+        &mut self,
+        data: &Snapshot,
+        results: &Results,
+        query: &Query,
+    ) -> Result<(), String> {
         let Some(function) = self.function.filter(|_| !self.is_current) else { return Ok(()) };
         let is_first = self.callers.is_empty() && self.callees.is_empty();
-        let (rows, _) = query.tree(data, false, false)?;
+        // Other stacks have no part in the costs, but in the number of nodes.
+        let query = query.of_function(data, function);
+        let (rows, omitted) = query.tree(data, false, false)?;
+        self.omitted = omitted;
         (self.callers, self.callees) = neighbours(&rows, function);
+        self.weight = results.inclusive(function);
         self.is_current = true;
         if is_first {
             self.list.at = self.callers.len();

@@ -87,7 +87,7 @@ impl SourcePane {
             let place = hottest_code(data, &stacks, function);
             let place = place.ok_or("the start of this function is unknown")?;
             let instructions = code.instructions(place.0, place.1)?;
-            Ok(code_lines(&data.profile, &stacks, place, instructions))
+            Ok(code_lines(data, &stacks, place, instructions))
         };
         match read() {
             Ok(lines) => (self.code, self.no_code) = (lines, None),

@@ -10,12 +10,12 @@ use formats::{AnnotatedFunction, AnnotatedSource, ConsoleLook, StackWeight};
 use pipeline::{Analysis, FileSearch, Observer, Options};
 use profile::query::{
     AddressCost, Annotation, Cost, FoldedFrames, FunctionMarks, Functions, Weights, address_costs,
-    annotate,
+    annotate, stack_costs,
 };
 
 use super::no_samples::no_samples_advice;
 use super::profile::on_pool;
-use profile::StringId;
+use profile::{StackId, StringId};
 
 use super::sources::{not_found, plain_name, source_files};
 use crate::args::{AnnotateArgs, RunOptions, host, pipeline, source, with_argument};
@@ -56,17 +56,18 @@ fn annotated(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
     }
     let profile = &analysis.profile;
     let weights = Weights::new(profile, args.weight.weight());
+    let stacks = stack_costs(profile, &weights);
     let functions = Functions::new(profile, true);
     let marks = FunctionMarks::new(profile, &functions.rows);
     let wanted = FunctionQuery { profile, functions: &functions, text: &args.function };
-    let found = wanted.find(|is_wanted| annotate(profile, &weights, &functions, is_wanted));
+    let found = wanted.find(|is_wanted| annotate(profile, &stacks, &functions, is_wanted));
     let Some((function, others)) = found.split_first() else {
         bail!("no sampled function has {} in its name; unwind-perf top lists them", args.function);
     };
     let (instructions, addresses, why) = if args.no_code {
         (Vec::new(), Vec::new(), None)
     } else {
-        code(&analysis, &weights, function)
+        code(&analysis, &stacks, function)
     };
     let sources = sources(&analysis, function, &options.files);
     let names: Vec<_> = functions.rows.iter().map(|row| row.name).collect();
@@ -139,7 +140,11 @@ fn total(analysis: &Analysis, weights: &Weights) -> Cost {
 /// Instructions of a function, the costs of their addresses, and the reason if the instructions cannot be shown.
 type FunctionInstructions = (Vec<(u64, u8, String)>, Vec<AddressCost>, Option<String>);
 
-fn code(analysis: &Analysis, weights: &Weights, function: &Annotation) -> FunctionInstructions {
+fn code(
+    analysis: &Analysis,
+    stacks: &[(StackId, Cost)],
+    function: &Annotation,
+) -> FunctionInstructions {
     let Some(&(place, _)) = function.code.first() else {
         let why = "the start of the function is unknown".to_owned();
         return (Vec::new(), Vec::new(), Some(why));
@@ -147,7 +152,7 @@ fn code(analysis: &Analysis, weights: &Weights, function: &Annotation) -> Functi
     match analysis.code().instructions(place.0, Svma(place.1)) {
         Ok(instructions) => {
             let text = instructions.into_iter().map(|it| (it.address.0, it.len, it.text));
-            (text.collect(), address_costs(&analysis.profile, weights, place), None)
+            (text.collect(), address_costs(&analysis.profile, stacks, place), None)
         }
         Err(error) => (Vec::new(), Vec::new(), Some(error.to_string())),
     }

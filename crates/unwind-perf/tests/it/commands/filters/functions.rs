@@ -163,7 +163,7 @@ fn an_empty_result_is_an_error() {
         let ran = ran("recursion-rs", command, filter).expect_status(2);
         assert_eq!(ran.stderr, format!("unwind-perf: {message}\n"), "{command:?}");
     };
-    let none = "no sample passes the filters: none of 41 stacks passes";
+    let none = "no sample passes the filters: none of 41 samples passes";
     for command in [&["top", "-q"][..], &["tree"], &["report", "-o", "x.html"], &["-f", "json"]] {
         refused(command, &["--ignore", "fold$"], &format!("{none} --ignore 'fold$'"));
     }
