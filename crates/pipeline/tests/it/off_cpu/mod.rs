@@ -147,7 +147,7 @@ fn off_cpu(analysis: &Analysis) -> (Vec<Time>, Vec<(&str, u64)>) {
         assert!(row.time() >= last, "samples are in the order of time");
         last = row.time();
     }
-    assert_eq!(profile.summary.samples, profile.samples.len() as u64);
+    assert_eq!(profile.summary.samples, profile.counted_samples().count() as u64);
     let times = profile.samples.iter().filter(|row| Some(row.event) == profile.off_cpu);
     let times = times.map(|row| {
         let frame = profile.frames.get(profile.stacks.get(row.stack?)?.frame)?;
