@@ -61,7 +61,10 @@ mod printer;
 mod render;
 mod summary;
 
-pub use diff::{DiffFormat, DiffGate, DiffPrintOptions, diff_function_name, print_diff_tables};
+pub use diff::{
+    DiffFormat, DiffGate, DiffPrintOptions, diff_function, diff_function_name, diff_notes,
+    print_diff_tables,
+};
 pub use format::Format;
 #[cfg(feature = "flamegraph")]
 pub use formats::Flamegraph;
@@ -71,8 +74,8 @@ pub use formats::{
     AnnotatedFunction, AnnotatedSource, Callgrind, ConsoleLook, Details, ErrorKind, ErrorRow,
     FieldValue, Firefox, Folded, GroupRow, Hotspot, HotspotStream, Json, LivePage, LiveStep,
     MemoryNodeRow, Ndjson, Otlp, Page, PageCode, PageFunctionCode, PageSource, PerfScript, Pprof,
-    SampleExtra, Speedscope, TaskChange, TaskEvent, TopTable, TracepointRow, TreeTable, columns,
-    cost_text, cost_title, cut_middle,
+    RowKeys, SampleExtra, Speedscope, TaskChange, TaskEvent, TopTable, TracepointRow, TreeTable,
+    columns, cost_text, cost_title, cut_middle,
 };
 #[cfg(feature = "arrow")]
 pub use formats::{Arrow, ArrowRows};

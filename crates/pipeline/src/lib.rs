@@ -45,6 +45,7 @@ mod error;
 mod files;
 mod identified_files;
 mod limits;
+mod loaded;
 mod names;
 mod observer;
 mod recording_key;
@@ -76,6 +77,7 @@ pub use error::Error;
 pub use files::{Files, SourceFiles, usual_build_id_dirs};
 pub use identified_files::{FileLookupError, IdentifiedFile, IdentifiedFiles, OpenedSection};
 pub use image_store::ImageLimits;
+pub use loaded::{LoadedProfile, LoadedProfiles};
 pub use names::NameReport;
 pub use observer::{Download, Observer, ServerWait, Stage, Unobserved};
 pub use options::{
@@ -130,6 +132,12 @@ impl Pipeline {
     #[must_use]
     pub fn on(&self, host: Arc<dyn Host>) -> Self {
         Self { host, shared: Arc::clone(&self.shared), spelling: self.spelling }
+    }
+
+    /// The host that opens all files.
+    #[must_use]
+    pub fn host(&self) -> &Arc<dyn Host> {
+        &self.host
     }
 
     /// Sets the spelling of options in the advice of the output.

@@ -9,13 +9,6 @@ use crate::problem::{Problem, ProblemKind};
 /// Maximum number of rows in an answer.
 pub(crate) const MOST_ROWS: usize = 10_000;
 
-/// Maximum number of patterns in a filter, and maximum bytes of each.
-const MOST_PATTERNS: usize = 32;
-const LONGEST_PATTERN: usize = 1024;
-
-/// Maximum size of a compiled pattern, in bytes.
-const PATTERN_SIZE: usize = 1 << 20;
-
 /// Query on a profile.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -101,16 +94,8 @@ impl Query {
     /// # Errors
     /// If a pattern is invalid or too large, or there are too many.
     pub(crate) fn compiled_filter(&self) -> Result<Filter, Problem> {
-        let bad = |text: String| Problem::new(ProblemKind::BadRequest).detail(text);
-        for texts in self.filter.patterns() {
-            if texts.len() > MOST_PATTERNS {
-                return Err(bad(format!("more than {MOST_PATTERNS} patterns")));
-            }
-            if texts.iter().any(|text| text.len() > LONGEST_PATTERN) {
-                return Err(bad(format!("a pattern of more than {LONGEST_PATTERN} bytes")));
-            }
-        }
-        Filter::new(&self.filter, PATTERN_SIZE).map_err(bad)
+        Filter::bounded(&self.filter)
+            .map_err(|text| Problem::new(ProblemKind::BadRequest).detail(text))
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) fn lints(root: &Path) -> Result<Outcome> {
 
 /// Checks the command without features, and with each one alone: code of one feature must not be needed by the rest.
 pub(super) fn features(root: &Path) -> Result<Outcome> {
-    for features in ["", "arrow", "debuginfod", "flamegraph", "parquet", "service", "tui"] {
+    for features in ["", "arrow", "debuginfod", "flamegraph", "mcp", "parquet", "service", "tui"] {
         let check = "cargo clippy --quiet -p unwind-perf --no-default-features";
         passes(&format!("{check} --features={features} -- -D warnings"), root)?;
     }

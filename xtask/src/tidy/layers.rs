@@ -15,7 +15,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("elf-writer", &["address"]),
     ("host", &["budget"]),
     ("options", &["address"]),
-    ("profile", &["address", "options"]),
+    ("profile", &["address", "demangle", "options"]),
     ("perf-data", &["address", "budget"]),
     ("module-map", &["address", "budget", "options"]),
     ("jit", &["address", "elf-writer", "module-map"]),
@@ -85,6 +85,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("service", &["host", "options", "profile", "formats", "web", "pipeline"]),
+    ("mcp", &["host", "options", "profile", "formats", "pipeline"]),
     (
         "unwind-perf",
         &[
@@ -103,6 +104,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "formats",
             "pipeline",
             "service",
+            "mcp",
             "tui",
         ],
     ),

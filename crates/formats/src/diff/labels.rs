@@ -34,7 +34,14 @@ pub(super) fn full_function<'a>(diff: &'a Diff, row: &DiffFunction) -> Cow<'a, [
 /// Returns the name of a function with its module in brackets, on one line.
 #[must_use]
 pub fn diff_function_name(diff: &Diff, row: &DiffFunction) -> String {
-    with_module(&printable(&function(diff, row)), row.module.map(|id| printable(module(diff, id))))
+    let (function, module) = diff_function(diff, row);
+    with_module(&function, module)
+}
+
+/// Returns the name of a function and that of its module, each on one line.
+#[must_use]
+pub fn diff_function(diff: &Diff, row: &DiffFunction) -> (String, Option<String>) {
+    (printable(&function(diff, row)), row.module.map(|id| printable(module(diff, id))))
 }
 
 /// Formats `function [module]`; a module that is already in brackets gets no others.

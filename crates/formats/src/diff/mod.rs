@@ -12,5 +12,6 @@ mod stacks;
 mod text;
 
 pub use format::{DiffFormat, DiffGate, DiffPrintOptions};
-pub use labels::diff_function_name;
+pub use labels::{diff_function, diff_function_name};
+pub use notes::diff_notes;
 pub use page::print_diff_tables;

@@ -10,6 +10,13 @@ use crate::render::numbers::counted;
 /// Maximum number of names in a sentence.
 const LISTED: usize = 5;
 
+/// Returns the caveats of a difference as sentences, with the reason for not dividing by time.
+#[must_use]
+pub fn diff_notes(diff: &Diff, spelling: Spelling) -> Vec<String> {
+    let notes = diff.notes.iter().map(|note| sentence(diff, note, spelling));
+    not_by_time(diff, spelling).into_iter().chain(notes).collect()
+}
+
 /// Returns a note as a sentence.
 pub(super) fn sentence(diff: &Diff, note: &DiffNote, spelling: Spelling) -> String {
     let option = |option, value: &str| spelling.with(option, value);

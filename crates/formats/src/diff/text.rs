@@ -6,7 +6,7 @@ use profile::query::diff::{Change, Diff, DiffFunction, DiffMethod, DiffRuns, Not
 
 use super::DiffPrintOptions;
 use super::labels::{diff_function_name, function, module, printable, with_module};
-use super::notes::{normalization, not_by_time, sentence};
+use super::notes::{diff_notes, normalization};
 use super::scale::{Scale, ratio};
 use crate::formats::{ConsoleLook, columns, cut_middle};
 use crate::render::numbers::{counted, grouped};
@@ -104,8 +104,7 @@ fn head(diff: &Diff, look: ConsoleLook) -> String {
         ("after", side_text(diff, &diff.after)),
         ("compared", compared(diff)),
     ];
-    lines.extend(not_by_time(diff, spelling).map(|line| ("note", line)));
-    lines.extend(diff.notes.iter().map(|note| ("note", sentence(diff, note, spelling))));
+    lines.extend(diff_notes(diff, spelling).into_iter().map(|line| ("note", line)));
     let line = |(word, line): &(&str, String)| {
         format!("{}\n", wrapped_text(&format!("{word:<9} {line}"), look.width, 10))
     };

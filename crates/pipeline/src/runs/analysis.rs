@@ -7,7 +7,7 @@ use address::BuildId;
 use host::Host;
 use image_store::FileProof;
 use module_map::{Module, Timeline};
-use options::Spelling;
+use options::{FileSearch, Spelling};
 use perf_data::{Findings, Head, Session, Severity};
 use profile::Profile;
 use replay::MissedMaps;
@@ -16,7 +16,7 @@ use unwinder::Engine;
 use super::account::findings;
 use super::assemble::guess_wall_clock;
 use super::run::RecordingFile;
-use crate::files::Files;
+use crate::files::{Files, SourceFiles};
 use crate::names::NameReport;
 use crate::rejected_samples::RejectedSamples;
 use crate::timings::Timings;
@@ -79,6 +79,22 @@ impl Analysis {
     #[must_use]
     pub fn host(&self) -> &Arc<dyn Host> {
         &self.sources.files.images.options().host
+    }
+
+    /// Returns the source files of the recording, found by the options of its run. `local` is the user's host, for a
+    /// recording in a bundle.
+    #[must_use]
+    pub fn source_files<'a>(
+        &'a self,
+        files: &'a FileSearch,
+        local: &'a dyn Host,
+    ) -> SourceFiles<'a> {
+        let host = &**self.host();
+        if self.is_of_bundle {
+            SourceFiles::of_bundle(files, host, local)
+        } else {
+            SourceFiles::new(files, host)
+        }
     }
 }
 

@@ -6,6 +6,7 @@ mod cost;
 pub mod diff;
 pub mod engine;
 mod found;
+mod function_query;
 mod functions;
 mod grouped;
 mod identity;
@@ -21,6 +22,7 @@ pub use annotation::{
 };
 pub use cost::Cost;
 pub use found::{FoundCounts, found_counts, frame_weights, stack_weights};
+pub use function_query::{FunctionPredicate, FunctionQuery};
 pub use functions::{
     FrameFunction, Function, FunctionId, FunctionLine, Functions, frame_functions, functions,
 };

@@ -4,10 +4,10 @@ use std::io::{BufWriter, Write as _};
 use std::sync::Arc;
 
 use formats::{ConsoleLook, DiffFormat, DiffPrintOptions, print_diff_tables};
+use pipeline::LoadedProfile;
 use profile::query::diff::{DiffInput, DiffOptions, diff};
 
 use super::answer::{Answer, answer, not_written};
-use super::loaded_profiles::LoadedProfile;
 use super::task_context::TaskContext;
 use crate::problem::{Problem, ProblemKind};
 use crate::protocol::{DIFF_TABLES, DiffTask, RecordingRef};

@@ -8,7 +8,6 @@ mod diff;
 mod export;
 mod instructions;
 mod live;
-mod loaded_profiles;
 mod outbox;
 mod queries;
 mod serving;

@@ -97,7 +97,7 @@ fn run(context: &mut TaskContext<'_>, task: Task) -> Result<Answer, Problem> {
         Task::Export(task) => export::write(context, &task),
         Task::Query { recording, options, query } => {
             let analysis = context.analysis(&recording, options)?;
-            let index = analysis.index(options.inlines);
+            let index = analysis.query_index(options.inlines);
             let rows = queries::rows(&analysis.profile, index, &query);
             context.worker.profiles.weigh(&recording.key, &analysis);
             answer(&rows?)

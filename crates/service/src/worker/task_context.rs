@@ -8,11 +8,10 @@ use std::vec::IntoIter;
 
 use host::{Host, OpenedFileHost, RestrictedHost};
 use options::{Demangle, SampleFilter};
-use pipeline::{IdentifiedFiles, Observer, Pipeline, Source};
+use pipeline::{IdentifiedFiles, LoadedProfile, LoadedProfiles, Observer, Pipeline, Source};
 
 use super::answer::not_written;
 use super::live::LiveTables;
-use super::loaded_profiles::{LoadedProfile, LoadedProfiles};
 use super::outbox::ReplySender;
 use super::{WorkerOptions, source};
 use crate::problem::{Problem, ProblemKind};

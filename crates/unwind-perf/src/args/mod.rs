@@ -16,6 +16,8 @@ pub(crate) use self::options::{
 };
 #[cfg(feature = "flamegraph")]
 pub(crate) use commands::FlamegraphArgs;
+#[cfg(feature = "mcp")]
+pub(crate) use commands::McpArgs;
 #[cfg(feature = "tui")]
 pub(crate) use commands::TuiArgs;
 pub(crate) use commands::{
@@ -108,6 +110,11 @@ pub(crate) enum Command {
     /// perf record … -o - | unwind-perf live
     #[cfg(feature = "service")]
     Live(Box<LiveArgs>),
+    /// Answer a program's questions on recordings, by the Model Context Protocol
+    ///
+    /// The program starts this command and talks to it on standard input and output.
+    #[cfg(feature = "mcp")]
+    Mcp(Box<McpArgs>),
     /// Run the work of the service that started this process
     #[cfg(feature = "service")]
     #[command(hide = true)]

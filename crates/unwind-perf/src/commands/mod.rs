@@ -12,6 +12,8 @@ mod lines;
 #[cfg(feature = "service")]
 mod live;
 mod manual;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod no_samples;
 mod options_json;
 mod page_code;
@@ -53,6 +55,8 @@ pub(crate) fn run(cli: &Cli) -> anyhow::Result<Status> {
         Some(Command::Serve(args)) => serve::run(args),
         #[cfg(feature = "service")]
         Some(Command::Live(args)) => live::run(args),
+        #[cfg(feature = "mcp")]
+        Some(Command::Mcp(args)) => mcp::run(args),
         #[cfg(feature = "service")]
         Some(Command::Worker) => serve::work(),
         Some(Command::OptionsJson) => options_json::run(),

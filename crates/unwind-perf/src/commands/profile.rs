@@ -15,7 +15,7 @@ use super::account::print_account;
 use super::lines::{is_stream, print_lines};
 use super::no_samples::{no_samples_advice, no_samples_advice_of};
 use super::page_code::page_code;
-use super::sources::{Sources, not_found, source_files, sources};
+use super::sources::{Sources, not_found, sources};
 #[cfg(feature = "flamegraph")]
 use crate::args::FlamegraphArgs;
 use crate::args::{
@@ -260,7 +260,7 @@ fn page(
     if embedded.sources {
         let local = host();
         let Sources { found, missing } =
-            sources(&analysis.profile, &source_files(analysis, files, &*local));
+            sources(&analysis.profile, &analysis.source_files(files, &*local));
         message = missing.filter(|_| found.is_empty()).map(|name| not_found(&name));
         page.sources = found;
     }

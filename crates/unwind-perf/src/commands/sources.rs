@@ -1,9 +1,8 @@
 //! Source files of the functions that cost most, if they are available.
 
 use formats::PageSource;
-use host::Host;
 use options::GroupBy;
-use pipeline::{Analysis, FileSearch, SourceFiles};
+use pipeline::SourceFiles;
 use profile::query::engine::{Index, RowKey, Selection, TableShape, table};
 use profile::{Profile, StringId};
 
@@ -11,20 +10,6 @@ use crate::terminal::shown;
 
 /// Maximum size of all files in bytes, so that a page stays small enough to be sent.
 const MOST: usize = 16 << 20;
-
-/// Returns the source files of an analysed recording. `local` is this host, for a recording in a bundle.
-pub(super) fn source_files<'a>(
-    analysis: &'a Analysis,
-    files: &'a FileSearch,
-    local: &'a dyn Host,
-) -> SourceFiles<'a> {
-    let host = &**analysis.host();
-    if analysis.is_of_bundle {
-        SourceFiles::of_bundle(files, host, local)
-    } else {
-        SourceFiles::new(files, host)
-    }
-}
 
 /// Returns the name of a source file for messages.
 pub(super) fn plain_name(name: &[u8]) -> String {

@@ -18,7 +18,6 @@ use tui::{Code, Feed, Instruction, Update, ViewOptions};
 use super::lines::is_stream;
 use super::no_samples::no_samples_advice;
 use super::profile::on_pool;
-use super::sources::source_files;
 use crate::args::{RunOptions, TuiArgs, host, pipeline, source, with_argument};
 use crate::terminal::{Completeness, Progress, Status, has_colors, print_damage, timings_text};
 use options::Weight;
@@ -267,7 +266,7 @@ struct AnalysisCode {
 
 impl Code for AnalysisCode {
     fn source(&self, file: &[u8]) -> Option<Vec<u8>> {
-        source_files(&self.analysis, &self.files, &*self.local).text(file)
+        self.analysis.source_files(&self.files, &*self.local).text(file)
     }
 
     fn instructions(&self, module: ModuleId, start: u64) -> Result<Vec<Instruction>, String> {

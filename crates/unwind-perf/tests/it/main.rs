@@ -10,6 +10,8 @@ mod commands;
 mod files;
 mod formats;
 mod hostile;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod recordings;
 #[cfg(feature = "service")]
 mod service;

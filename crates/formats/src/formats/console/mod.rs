@@ -3,6 +3,7 @@
 mod annotated;
 mod labels;
 mod look;
+mod row_keys;
 mod short_names;
 mod top;
 mod top_columns;
@@ -14,6 +15,7 @@ mod width;
 pub use annotated::{AnnotatedFunction, AnnotatedSource};
 pub use labels::{cost as cost_text, unit as cost_title};
 pub use look::ConsoleLook;
+pub use row_keys::RowKeys;
 pub use top::TopTable;
 pub use tree::TreeTable;
 pub use width::{columns, cut_middle};

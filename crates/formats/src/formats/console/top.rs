@@ -9,11 +9,12 @@ use options::{CostKind, GroupBy, TopFormat, Weight};
 use profile::query::engine::{
     EventChoice, Filter, Index, RowKey, Selection, TableRow, TableShape, table, wait_costs,
 };
-use profile::query::{Cost, FunctionLine, FunctionMarks, WeightUnit, event_name};
+use profile::query::{Cost, FunctionLine, WeightUnit, event_name};
 use profile::{ProcessKey, Profile, StringId, ThreadId, ThreadRow};
 
 use super::labels;
 use super::look::ConsoleLook;
+use super::row_keys::RowKeys;
 use super::short_names::ShortNames;
 use super::top_columns::{CostColumn, shown, width_of};
 use super::top_rows::TopRows;
@@ -79,25 +80,12 @@ impl Printer for TopTable {
         let shape = TableShape { pools: self.pools, sort: self.sort, ..TableShape::all(self.by) };
         let (rows, _) = table(&selection, shape);
         let limit = if self.limit == 0 { usize::MAX } else { self.limit };
-        let functions = rows.iter().filter_map(|row| match row.key {
-            RowKey::Function(id) => Some(selection.function(id)),
-            _ => None,
-        });
-        let marks = FunctionMarks::new(profile, &functions.collect::<Vec<_>>());
-        let pools = if self.pools { Pools::new(profile) } else { Pools::default() };
+        let keys = RowKeys::new(profile, &selection, self.by, self.pools, &rows);
         let has_waits = self.weight == Weight::OffCpu && self.by != GroupBy::Wait;
         let waits = has_waits.then(|| wait_costs(&selection, shape));
-        let table = TopRows {
-            profile,
-            selection: &selection,
-            by: self.by,
-            pools: &pools,
-            rows: &rows,
-            marks: &marks,
-            waits: waits.as_ref(),
-            is_off_cpu: self.weight == Weight::OffCpu,
-            shown: limit,
-        };
+        let is_off_cpu = self.weight == Weight::OffCpu;
+        let table =
+            TopRows { keys: &keys, rows: &rows, waits: waits.as_ref(), is_off_cpu, shown: limit };
         match self.format {
             TopFormat::Json => return table.json(out),
             TopFormat::Csv => return table.csv(out),
@@ -109,7 +97,7 @@ impl Printer for TopTable {
         let mut text = wrapped_text(&counted, self.look.width, 2);
         text.push('\n');
         let short = self.short_names(&table);
-        let names = |row: &TableRow| names(&table, &short, row.key);
+        let names = |row: &TableRow| names(&keys, &short, row.key);
         let lines: Vec<TopLine<'_>> =
             rows.iter().take(limit).map(|row| TopLine { row, names: names(row) }).collect();
         if !lines.is_empty() {
@@ -153,7 +141,8 @@ impl TopTable {
             RowKey::Function(id) | RowKey::Line(FunctionLine { function: id, .. }) => Some(id),
             _ => None,
         });
-        ShortNames::new(table.profile, functions.map(|id| table.selection.function(id).name))
+        let keys = table.keys;
+        ShortNames::new(keys.profile, functions.map(|id| keys.selection.function(id).name))
     }
 
     /// Appends the heading and the rows; `costs` precede names.
@@ -261,8 +250,9 @@ impl TopTable {
     }
 }
 
-fn names(table: &TopRows<'_>, short: &ShortNames, key: RowKey) -> RowNames {
-    let &TopRows { profile, selection, marks, pools, .. } = table;
+fn names(keys: &RowKeys<'_>, short: &ShortNames, key: RowKey) -> RowNames {
+    let RowKeys { profile, selection, marks, pools, .. } = keys;
+    let profile = *profile;
     let alone = |name: String| RowNames { name, origin: String::new() };
     match key {
         RowKey::Function(id) => {
@@ -309,7 +299,7 @@ fn names(table: &TopRows<'_>, short: &ShortNames, key: RowKey) -> RowNames {
 pub(super) struct Pools(HashMap<(ProcessKey, StringId), HashSet<Tid>>);
 
 impl Pools {
-    fn new(profile: &Profile) -> Self {
+    pub(super) fn new(profile: &Profile) -> Self {
         let mut pools = Self::default();
         for row in &profile.threads {
             pools.0.entry((row.process_key(), row.comm)).or_default().insert(row.tid);

@@ -11,36 +11,18 @@
 use std::io;
 
 use hashbrown::HashMap;
-use options::GroupBy;
 use profile::WaitKind;
-use profile::query::engine::{RowKey, Selection, TableRow, WaitCosts, all_waits};
-use profile::query::{Function, FunctionLine, FunctionMarks, WeightUnit, event_name};
-use profile::{ProcessKey, Profile, StringId};
+use profile::query::engine::{RowKey, TableRow, WaitCosts, all_waits};
+use profile::query::{WeightUnit, event_name};
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 
-use super::top::Pools;
-
-#[derive(Clone, Serialize)]
-#[serde(untagged)]
-enum Cell {
-    Text(String),
-    Number(i64),
-    Count(u64),
-    Share(f64),
-    /// Unknown, or not recorded.
-    Null,
-}
+use super::row_keys::{Cell, RowKeys, text_of};
 
 /// The table with its column names.
 pub(super) struct TopRows<'a> {
-    pub(super) profile: &'a Profile,
-    pub(super) selection: &'a Selection<'a>,
-    pub(super) by: GroupBy,
-    /// The pools, if the threads of a pool share one row.
-    pub(super) pools: &'a Pools,
+    pub(super) keys: &'a RowKeys<'a>,
     pub(super) rows: &'a [TableRow],
-    pub(super) marks: &'a FunctionMarks,
     /// Own costs by kind of wait, for times off the processor.
     pub(super) waits: Option<&'a HashMap<RowKey, WaitCosts>>,
     /// True if times off the processor are counted.
@@ -88,13 +70,13 @@ impl TopRows<'_> {
     /// Prints a JSON object and a line feed.
     pub(super) fn json(&self, out: &mut dyn io::Write) -> io::Result<()> {
         let columns = self.columns();
-        let (weights, total) = (self.selection.weights(), self.selection.total());
-        let event = weights.event().map(|event| text_of(event_name(self.profile, event)));
+        let (weights, total) = (self.keys.selection.weights(), self.keys.selection.total());
+        let event = weights.event().map(|event| text_of(event_name(self.keys.profile, event)));
         let rows = self.rows.iter().take(self.shown);
         let document = Document {
             schema: "unwind-perf.top",
             version: 1,
-            by: self.by.as_str(),
+            by: self.keys.by.as_str(),
             unit: match weights.unit() {
                 WeightUnit::Samples => "samples",
                 WeightUnit::Nanoseconds => "nanoseconds",
@@ -103,7 +85,9 @@ impl TopRows<'_> {
             event,
             samples: total.samples,
             total: total.weight,
-            preempted: self.is_off_cpu.then(|| all_waits(self.selection).of(WaitKind::Preempted)),
+            preempted: self
+                .is_off_cpu
+                .then(|| all_waits(self.keys.selection).of(WaitKind::Preempted)),
             rows: rows.map(|row| JsonRow { columns: &columns, cells: self.cells(row) }).collect(),
             left_out: self.rows.len().saturating_sub(self.shown),
         };
@@ -131,29 +115,17 @@ impl TopRows<'_> {
     }
 
     fn columns(&self) -> Vec<&'static str> {
-        let of_key: &[&str] = match self.by {
-            GroupBy::Function => &["function", "mark", "module"],
-            GroupBy::Module => &["module"],
-            GroupBy::Line => &["file", "line", "function", "module"],
-            GroupBy::Thread => &["thread", "pid", "tid"],
-            GroupBy::Process => &["process", "pid"],
-            GroupBy::Comm => &["comm"],
-            GroupBy::Cgroup => &["cgroup"],
-            GroupBy::Event => &["event"],
-            GroupBy::Cpu => &["cpu"],
-            GroupBy::Wait => &["wait"],
-        };
         let costs = ["own_samples", "own", "own_share"];
         let inclusive = ["inclusive_samples", "inclusive", "inclusive_share"];
         let waits = self.waits.map_or(&[][..], |_| &["own_preempted", "own_wait"]);
-        let waits = waits.iter().copied();
-        of_key.iter().copied().chain(costs).chain(inclusive).chain(waits).collect()
+        let of_key = self.keys.columns().iter().chain(&costs).chain(&inclusive).chain(waits);
+        of_key.copied().collect()
     }
 
     fn cells(&self, row: &TableRow) -> Vec<Cell> {
-        let mut cells = self.key(row.key);
+        let mut cells = self.keys.cells(row.key);
         for cost in [row.own, row.inclusive] {
-            let share = cost.weight as f64 / self.selection.total().weight.max(1) as f64;
+            let share = cost.weight as f64 / self.keys.selection.total().weight.max(1) as f64;
             cells.extend([Cell::Count(cost.samples), Cell::Count(cost.weight), Cell::Share(share)]);
         }
         if let Some(waits) = self.waits {
@@ -164,49 +136,4 @@ impl TopRows<'_> {
         }
         cells
     }
-
-    fn key(&self, key: RowKey) -> Vec<Cell> {
-        let text = |id: Option<StringId>| {
-            id.map_or(Cell::Null, |id| Cell::Text(text_of(self.profile.strings.get(id))))
-        };
-        let mark = |function: &Function| {
-            self.marks.of(function).map_or(Cell::Null, |mark| Cell::Text(mark.to_owned()))
-        };
-        match key {
-            RowKey::Function(id) => {
-                let it = self.selection.function(id);
-                vec![text(it.name), mark(&it), text(it.module)]
-            }
-            RowKey::Module(path) => vec![text(path)],
-            RowKey::Line(FunctionLine { function, file, line }) => {
-                let it = self.selection.function(function);
-                let line = if line == 0 { Cell::Null } else { Cell::Number(line.into()) };
-                vec![text(file), line, text(it.name), text(it.module)]
-            }
-            RowKey::Thread(id) => match self.profile.threads.get(id) {
-                Some(row) => {
-                    let tid = match self.pools.threads(row) {
-                        1 => Cell::Number(row.tid.0.into()),
-                        _ => Cell::Null,
-                    };
-                    vec![text(Some(row.comm)), Cell::Number(row.pid.0.into()), tid]
-                }
-                None => vec![Cell::Null; 3],
-            },
-            RowKey::Process(ProcessKey { pid, name }) => {
-                vec![text(Some(name)), Cell::Number(pid.0.into())]
-            }
-            RowKey::Comm(name) => vec![text(Some(name))],
-            RowKey::Cgroup(path) => vec![text(path)],
-            RowKey::Event(event) => vec![Cell::Text(text_of(event_name(self.profile, event)))],
-            RowKey::Wait(kind) => {
-                vec![kind.map_or(Cell::Null, |kind| Cell::Text(kind.to_string()))]
-            }
-            RowKey::Cpu(cpu) => vec![cpu.map_or(Cell::Null, |cpu| Cell::Number(cpu.into()))],
-        }
-    }
-}
-
-fn text_of(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }

@@ -129,6 +129,32 @@ impl Filter {
     }
 }
 
+impl Filter {
+    /// Maximum number of patterns of a kind in a query that others make, and maximum bytes of each.
+    const MOST_PATTERNS: usize = 32;
+    const LONGEST_PATTERN: usize = 1024;
+
+    /// Maximum size of a compiled pattern of such a query, in bytes.
+    const PATTERN_SIZE: usize = 1 << 20;
+
+    /// Compiles the patterns of a filter that others made.
+    ///
+    /// # Errors
+    /// As for [`Self::new`], and if there are too many patterns, or one is too long.
+    pub fn bounded(filter: &QueryFilter) -> Result<Self, String> {
+        let (most, longest) = (Self::MOST_PATTERNS, Self::LONGEST_PATTERN);
+        for texts in filter.patterns() {
+            if texts.len() > most {
+                return Err(format!("more than {most} patterns"));
+            }
+            if texts.iter().any(|text| text.len() > longest) {
+                return Err(format!("a pattern of more than {longest} bytes"));
+            }
+        }
+        Self::new(filter, Self::PATTERN_SIZE)
+    }
+}
+
 /// Compiled regular expressions. A text matches if one of them does.
 #[derive(Debug, Default)]
 pub struct Patterns(Vec<regex::bytes::Regex>);

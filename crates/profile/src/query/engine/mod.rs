@@ -9,6 +9,7 @@
 mod call_paths;
 mod filter;
 mod index;
+mod neighbors;
 mod paths;
 mod rewrite;
 mod rules;
@@ -21,6 +22,7 @@ mod waits;
 pub use call_paths::CallLabel;
 pub use filter::{EventChoice, Filter, FunctionFilter, MOST_NARROWING, Patterns, SelectionError};
 pub use index::Index;
+pub use neighbors::{Neighbors, neighbors};
 pub use rewrite::FilteredSamples;
 pub use selection::Selection;
 pub use table::{RowKey, TableRow, TableShape, table};

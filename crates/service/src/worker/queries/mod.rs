@@ -5,4 +5,3 @@ mod answer;
 mod tests;
 
 pub(super) use answer::rows;
-pub(super) use profile::query::engine::Index;

@@ -8,6 +8,8 @@ mod inject;
 mod inspect;
 #[cfg(feature = "service")]
 mod live;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod profile;
 mod record;
 #[cfg(feature = "service")]
@@ -24,6 +26,8 @@ pub(crate) use inject::InjectArgs;
 pub(crate) use inspect::{BuildIdArgs, DumpArgs, InfoArgs, MapsArgs};
 #[cfg(feature = "service")]
 pub(crate) use live::LiveArgs;
+#[cfg(feature = "mcp")]
+pub(crate) use mcp::McpArgs;
 #[cfg(feature = "flamegraph")]
 pub(crate) use profile::FlamegraphArgs;
 pub(crate) use profile::{InputArg, MainArgs, ReportArgs, RunArgs};

@@ -3,10 +3,11 @@
 mod made_up;
 mod model;
 
-use super::{Index, rows};
+use super::rows;
 use crate::query::{Query, QueryView};
 use made_up::{Numbers, profile};
 use options::{CostKind, GroupBy, QueryFilter, Weight};
+use profile::query::engine::Index;
 
 #[test]
 fn answers_are_those_that_counting_each_sample_gives() {

@@ -1,7 +1,5 @@
 //! `unwind-perf annotate`: source lines and instructions of a function with their costs.
 
-mod function_query;
-
 use std::sync::Arc;
 
 use address::Svma;
@@ -9,22 +7,21 @@ use anyhow::bail;
 use formats::{AnnotatedFunction, AnnotatedSource, ConsoleLook, StackWeight};
 use pipeline::{Analysis, FileSearch, Observer, Options};
 use profile::query::{
-    AddressCost, Annotation, Cost, FoldedFrames, FunctionMarks, Functions, Weights, address_costs,
-    annotate, stack_costs,
+    AddressCost, Annotation, Cost, FoldedFrames, FunctionMarks, FunctionQuery, Functions, Weights,
+    address_costs, annotate, stack_costs,
 };
 
 use super::no_samples::no_samples_advice;
 use super::profile::on_pool;
 use profile::{StackId, StringId};
 
-use super::sources::{not_found, plain_name, source_files};
+use super::sources::{not_found, plain_name};
 use crate::args::{AnnotateArgs, RunOptions, host, pipeline, source, with_argument};
 use crate::function_filter::filter_functions;
 use crate::terminal::{
     Completeness, Inputs, OutputTarget, Progress, Status, console_look, print_damage,
     print_not_kept, print_other_events, print_summary, shown, timings_text,
 };
-use function_query::FunctionQuery;
 
 /// Maximum number of other functions with similar names that are listed.
 const OTHERS: usize = 5;
@@ -168,7 +165,7 @@ fn sources(analysis: &Analysis, function: &Annotation, files: &FileSearch) -> Ve
         }
     }
     let local = host();
-    let found = source_files(analysis, files, &*local);
+    let found = analysis.source_files(files, &*local);
     let source = |file: Option<StringId>| {
         let text = file.and_then(|file| found.text(analysis.profile.strings.get(file)));
         let lines =

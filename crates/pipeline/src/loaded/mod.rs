@@ -4,9 +4,9 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hashbrown::HashMap;
-use pipeline::Analysis;
+use profile::query::engine::Index;
 
-use super::queries::Index;
+use crate::runs::Analysis;
 
 /// Maximum number of cached profiles, independent of their size: each holds the descriptor of its recording.
 const MOST: usize = 100;
@@ -16,14 +16,14 @@ type ProfileSlot = Arc<Mutex<Option<Arc<LoadedProfile>>>>;
 
 /// Profile, with its index for queries.
 #[derive(Debug)]
-pub(super) struct LoadedProfile {
+pub struct LoadedProfile {
     analysis: Analysis,
     index: OnceLock<Index>,
 }
 
 impl LoadedProfile {
     /// Returns the index, which the first query builds; `inlines` must equal the option of the run.
-    pub(super) fn index(&self, inlines: bool) -> &Index {
+    pub fn query_index(&self, inlines: bool) -> &Index {
         self.index.get_or_init(|| Index::new(&self.analysis.profile, inlines))
     }
 
@@ -42,7 +42,7 @@ impl Deref for LoadedProfile {
 
 /// Profiles by the key of recording and options.
 #[derive(Debug)]
-pub(super) struct LoadedProfiles {
+pub struct LoadedProfiles {
     most: u64,
     cache: Mutex<ProfileCache>,
 }
@@ -62,7 +62,9 @@ struct CacheEntry {
 }
 
 impl LoadedProfiles {
-    pub(super) fn new(most: u64) -> Self {
+    /// Creates a cache of at most `most` bytes.
+    #[must_use]
+    pub fn new(most: u64) -> Self {
         Self { most, cache: Mutex::default() }
     }
 
@@ -70,7 +72,7 @@ impl LoadedProfiles {
     ///
     /// # Errors
     /// Those of `make`; the next caller tries again.
-    pub(super) fn get<E>(
+    pub fn get<E>(
         &self,
         key: &str,
         make: impl FnOnce() -> Result<Analysis, E>,
@@ -93,7 +95,7 @@ impl LoadedProfiles {
     }
 
     /// Removes a profile, because its inputs may have changed.
-    pub(super) fn forget(&self, key: &str) {
+    pub fn forget(&self, key: &str) {
         self.lock().entries.remove(key);
     }
 
@@ -112,7 +114,7 @@ impl LoadedProfiles {
     }
 
     /// Updates the size of a profile, including its index, and evicts others until the total is within the limit.
-    pub(super) fn weigh(&self, key: &str, profile: &LoadedProfile) {
+    pub fn weigh(&self, key: &str, profile: &LoadedProfile) {
         let mut cache = self.lock();
         if let Some(entry) = cache.entries.get_mut(key) {
             entry.bytes = profile.heap_bytes() as u64;

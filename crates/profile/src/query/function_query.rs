@@ -1,17 +1,24 @@
 //! Look-up of the function that the user's text names.
 
 use demangle::{name_with_parameters, short_name};
-use profile::query::{Annotation, Function, FunctionId, FunctionMarks, Functions};
-use profile::{LocationRow, Profile, Table};
+
+use crate::profile::Profile;
+use crate::query::functions::{Function, FunctionId, Functions};
+use crate::query::marks::FunctionMarks;
+use crate::tables::{LocationRow, Table};
 
 /// Predicate: returns true if a function matches one form of the user's text.
-type FunctionPredicate<'w> = &'w dyn Fn(FunctionId, &Function) -> bool;
+pub type FunctionPredicate<'w> = &'w dyn Fn(FunctionId, &Function) -> bool;
 
 /// The user's text, and the functions to search.
-pub(super) struct FunctionQuery<'a> {
-    pub(super) profile: &'a Profile,
-    pub(super) functions: &'a Functions,
-    pub(super) text: &'a str,
+#[derive(Clone, Copy, Debug)]
+pub struct FunctionQuery<'a> {
+    /// The profile.
+    pub profile: &'a Profile,
+    /// Its functions.
+    pub functions: &'a Functions,
+    /// The text.
+    pub text: &'a str,
 }
 
 /// Returns true if a table shows a function as this text.
@@ -24,10 +31,8 @@ fn is_short(name: &[u8], text: &str) -> bool {
 impl FunctionQuery<'_> {
     /// Returns the functions that the text names, by the first of these forms that matches:
     /// name and mark, full name, short name, `FILE:NAME`, address, part of a name.
-    pub(super) fn find(
-        &self,
-        annotate: impl Fn(FunctionPredicate<'_>) -> Vec<Annotation>,
-    ) -> Vec<Annotation> {
+    /// `matching` returns the functions that a predicate accepts.
+    pub fn find<T>(&self, matching: impl Fn(FunctionPredicate<'_>) -> Vec<T>) -> Vec<T> {
         let text = self.text.as_bytes();
         let name = |it: &Function| it.name.map_or(&b""[..], |name| self.profile.strings.get(name));
         let by_mark = |_, it: &Function| {
@@ -51,7 +56,7 @@ impl FunctionQuery<'_> {
         };
         let predicates: [FunctionPredicate<'_>; 6] =
             [&by_mark, &by_name, &without_parameters, &in_file, &at_address, &contains];
-        let found = predicates.into_iter().map(annotate);
+        let found = predicates.into_iter().map(matching);
         found.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
     }
 

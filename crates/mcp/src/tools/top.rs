@@ -1,0 +1,103 @@
+//! The tool `top`.
+
+use formats::RowKeys;
+use options::{CostKind, GroupBy};
+use profile::query::engine::{RowKey, TableRow, TableShape, table};
+use rmcp::schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::Call;
+use super::cost_rows::{add_costs, label, scale};
+use crate::answer::Answer;
+use crate::arguments::{CountedArgs, FilterArgs, Word, rows, wrong};
+use crate::refusal::Refusal;
+use crate::selected::{Counted, is_off_cpu, select};
+use crate::text::{TextTable, safe_value, share};
+
+/// Default number of rows.
+const ROWS: usize = 20;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(crate = "rmcp::schemars")]
+pub(super) struct Args {
+    #[serde(flatten)]
+    counted: CountedArgs,
+    /// Rows of the table.
+    #[serde(default)]
+    by: Word<GroupBy>,
+    /// Cost by which rows are sorted.
+    #[serde(default)]
+    sort: Word<CostKind>,
+    #[serde(default)]
+    filter: FilterArgs,
+    /// Most rows; 20 if it is omitted.
+    #[schemars(range(min = 1, max = 200))]
+    limit: Option<usize>,
+}
+
+pub(super) fn answer(call: &Call<'_>, args: &Args) -> Result<Answer, Refusal> {
+    let limit = rows(args.limit, ROWS)?;
+    if args.by.0 == GroupBy::Wait && !is_off_cpu(&args.counted) {
+        return Err(wrong("by", "wait groups times off the processor; set weight to off-cpu"));
+    }
+    let loaded = call.load(args.counted.recording.as_ref(), is_off_cpu(&args.counted))?;
+    let profile = &loaded.profile.profile;
+    let by = args.by.0;
+    let selection = select(&loaded, by, &args.counted, &args.filter)?;
+    let pools = call.recordings.options.options.names.fold_threads;
+    let shape = TableShape { pools, sort: args.sort.0, ..TableShape::all(by) };
+    let (all, _) = table(&selection, shape);
+    let keys = RowKeys::new(profile, &selection, by, pools, &all);
+    let (total, unit) = scale(&selection);
+    let named: Vec<(Map<String, Value>, &TableRow)> = all
+        .iter()
+        .take(limit)
+        .map(|row| {
+            let mut object = key(&keys, row.key);
+            add_costs(&mut object, [row.own, row.inclusive], total, unit);
+            (object, row)
+        })
+        .collect();
+    let counted = Counted::of(profile, &selection);
+    Ok(Answer::within(named.len(), "limit, filter.focus or filter.module", |most| {
+        let mut answer = counted.answer(&loaded.name);
+        answer.set("by", by.as_str());
+        let shown = named.get(..most).unwrap_or(&named);
+        let mut lines = TextTable::new(&["own %", "inclusive %", "own samples", by.as_str()]);
+        for (object, row) in shown {
+            let shares = [row.own, row.inclusive].map(|cost| share(cost, total));
+            let [own, inclusive] = shares;
+            lines.push(vec![own, inclusive, row.own.samples.to_string(), name(by, object)]);
+        }
+        answer.text.push_str(&lines.text());
+        let objects = shown.iter().map(|(object, _)| Value::Object(object.clone()));
+        answer.set("rows", objects.collect::<Vec<_>>());
+        answer.omit(all.len() - shown.len());
+        answer
+    }))
+}
+
+/// Returns the members that identify a row.
+fn key(keys: &RowKeys<'_>, key: RowKey) -> Map<String, Value> {
+    // Texts and numbers are JSON.
+    let named = keys.named(key).unwrap_or_default().into_iter();
+    let named = named.filter(|(name, value)| *name != "mark" || !value.is_null());
+    named.map(|(name, value)| (name.to_owned(), safe_value(value))).collect()
+}
+
+/// Returns a row's name for a table as text.
+fn name(by: GroupBy, row: &Map<String, Value>) -> String {
+    let text = |name: &str| match row.get(name) {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Null) | None => "[unknown]".to_owned(),
+        Some(value) => value.to_string(),
+    };
+    match by {
+        GroupBy::Function => label(row),
+        GroupBy::Line => format!("{}:{} {}", text("file"), text("line"), label(row)),
+        GroupBy::Thread => format!("{} {}", text("thread"), text("tid")),
+        GroupBy::Process => format!("{} {}", text("process"), text("pid")),
+        _ => text(by.as_str()),
+    }
+}
