@@ -75,7 +75,7 @@ pub use formats::{
     FieldValue, Firefox, Folded, GroupRow, Hotspot, HotspotStream, Json, LivePage, LiveStep,
     MemoryNodeRow, Ndjson, Otlp, Page, PageCode, PageFunctionCode, PageSource, PerfScript, Pprof,
     RowKeys, SampleExtra, Speedscope, TaskChange, TaskEvent, TopTable, TracepointRow, TreeTable,
-    columns, cost_text, cost_title, cut_middle,
+    cost_text, cost_title,
 };
 #[cfg(feature = "arrow")]
 pub use formats::{Arrow, ArrowRows};
@@ -85,7 +85,7 @@ pub use printer::Printer;
 pub use render::numbers::{counted, grouped, share};
 pub use render::text::{is_misleading, push_line_safe};
 pub use render::truncation::short_text;
+pub use render::width::{columns, cut_middle, wrapped_text};
 pub use summary::{
-    Packages, ShortSummary, SummaryStyles, wrapped_text, write_short_summary, write_styled_summary,
-    write_summary,
+    Packages, ShortSummary, SummaryStyles, write_short_summary, write_styled_summary, write_summary,
 };

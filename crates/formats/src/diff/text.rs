@@ -8,9 +8,9 @@ use super::DiffPrintOptions;
 use super::labels::{diff_function_name, function, module, printable, with_module};
 use super::notes::{diff_notes, normalization};
 use super::scale::{Scale, ratio};
-use crate::formats::{ConsoleLook, columns, cut_middle};
+use crate::formats::ConsoleLook;
 use crate::render::numbers::{counted, grouped};
-use crate::summary::wrapped_text;
+use crate::render::width::{columns, cut_middle, wrapped_text};
 
 /// Number of recordings before, and of recordings after, that are named.
 const NAMED: usize = 4;

@@ -14,3 +14,4 @@ pub(crate) mod protobuf;
 pub(crate) mod row_group;
 pub(crate) mod text;
 pub(crate) mod truncation;
+pub(crate) mod width;

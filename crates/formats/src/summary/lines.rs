@@ -2,13 +2,10 @@
 
 use anstyle::Style;
 
-use crate::formats::columns;
+use crate::render::width::{NARROWEST, wrapped};
 
 /// Spaces before the second and later rows of a line.
 const INDENT: usize = 2;
-
-/// The narrowest width that is respected; words of a narrower one would stand one per row.
-const NARROWEST: usize = 40;
 
 /// Lines with a style for their beginning.
 #[derive(Debug, Default)]
@@ -58,33 +55,6 @@ impl Lines {
         }
         out
     }
-}
-
-/// Wraps text at words if a terminal sets the width; later rows begin after `indent` spaces.
-#[must_use]
-pub fn wrapped_text(text: &str, width: Option<usize>, indent: usize) -> String {
-    let Some(width) = width else { return text.to_owned() };
-    String::from_utf8_lossy(&wrapped(text.as_bytes(), width.max(NARROWEST), indent)).into_owned()
-}
-
-/// The text with line feeds in place of spaces.
-fn wrapped(text: &[u8], width: usize, indent: usize) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len() + indent * 2);
-    let mut column = 0;
-    for (index, word) in text.split(|&byte| byte == b' ').enumerate() {
-        let length = columns(&String::from_utf8_lossy(word));
-        if index > 0 && column + 1 + length > width {
-            out.push(b'\n');
-            out.resize(out.len() + indent, b' ');
-            column = indent;
-        } else if index > 0 {
-            out.push(b' ');
-            column += 1;
-        }
-        out.extend_from_slice(word);
-        column += length;
-    }
-    out
 }
 
 #[cfg(test)]

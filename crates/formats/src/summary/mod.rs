@@ -11,7 +11,6 @@ mod threads_without_switch;
 mod words;
 
 pub(crate) use dump_hint::unwound_samples;
-pub use lines::wrapped_text;
 pub use modules::Packages;
 pub use short::{ShortSummary, write_short_summary};
 pub use styles::SummaryStyles;

@@ -8,9 +8,8 @@ use profile::{Profile, StringId};
 use super::labels;
 use super::look::ConsoleLook;
 use super::short_names::ShortNames;
-use super::width::{columns, cut_end, cut_middle};
 use crate::render::numbers::share;
-use crate::summary::wrapped_text;
+use crate::render::width::{columns, cut_end, cut_middle, wrapped_text};
 
 /// Number of source lines shown before and after each line with a cost.
 const AROUND: u32 = 3;

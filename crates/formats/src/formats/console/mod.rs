@@ -10,7 +10,6 @@ mod top_columns;
 mod top_rows;
 mod top_waits;
 mod tree;
-mod width;
 
 pub use annotated::{AnnotatedFunction, AnnotatedSource};
 pub use labels::{cost as cost_text, unit as cost_title};
@@ -18,4 +17,3 @@ pub use look::ConsoleLook;
 pub use row_keys::RowKeys;
 pub use top::TopTable;
 pub use tree::TreeTable;
-pub use width::{columns, cut_middle};

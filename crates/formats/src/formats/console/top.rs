@@ -19,10 +19,9 @@ use super::short_names::ShortNames;
 use super::top_columns::{CostColumn, shown, width_of};
 use super::top_rows::TopRows;
 use super::top_waits::parts;
-use super::width::{columns, cut_middle, padded};
 use crate::printer::Printer;
 use crate::render::numbers::share;
-use crate::summary::wrapped_text;
+use crate::render::width::{columns, cut_middle, padded, wrapped_text};
 
 /// Prints the highest costs, one line each, with own and inclusive cost.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 
-use super::width::columns;
+use crate::render::width::columns;
 
 /// Columns between two cells.
 const GAP: usize = 2;

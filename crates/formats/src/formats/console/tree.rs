@@ -15,10 +15,9 @@ use super::labels;
 use super::look::ConsoleLook;
 use super::short_names::ShortNames;
 use super::top_waits::parts;
-use super::width::{columns, cut_middle, cut_start};
 use crate::printer::Printer;
 use crate::render::numbers::share;
-use crate::summary::wrapped_text;
+use crate::render::width::{columns, cut_middle, cut_start, wrapped_text};
 
 /// Prints the call tree.
 #[derive(Debug)]

@@ -1,6 +1,9 @@
-//! Widths of text on a terminal, in columns, and text that is cut to a width.
+//! Widths of text on a terminal, in columns, and text that is cut or wrapped to a width.
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+/// The narrowest width that is respected; words of a narrower one would stand one per row.
+pub(crate) const NARROWEST: usize = 40;
 
 /// Returns the columns of a text.
 pub fn columns(text: &str) -> usize {
@@ -63,6 +66,33 @@ fn end_of(text: &str, room: usize) -> &str {
         used > room
     });
     start.and_then(|(at, char)| text.get(at + char.len_utf8()..)).unwrap_or(text)
+}
+
+/// Wraps text at words if a terminal sets the width; later rows begin after `indent` spaces.
+#[must_use]
+pub fn wrapped_text(text: &str, width: Option<usize>, indent: usize) -> String {
+    let Some(width) = width else { return text.to_owned() };
+    String::from_utf8_lossy(&wrapped(text.as_bytes(), width.max(NARROWEST), indent)).into_owned()
+}
+
+/// The text with line feeds in place of spaces.
+pub(crate) fn wrapped(text: &[u8], width: usize, indent: usize) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len() + indent * 2);
+    let mut column = 0;
+    for (index, word) in text.split(|&byte| byte == b' ').enumerate() {
+        let length = columns(&String::from_utf8_lossy(word));
+        if index > 0 && column + 1 + length > width {
+            out.push(b'\n');
+            out.resize(out.len() + indent, b' ');
+            column = indent;
+        } else if index > 0 {
+            out.push(b' ');
+            column += 1;
+        }
+        out.extend_from_slice(word);
+        column += length;
+    }
+    out
 }
 
 #[cfg(test)]
