@@ -35,6 +35,6 @@ mod style;
 mod symbol;
 
 pub use languages::{Languages, needs_proof};
-pub use readable::{name_with_parameters, short_name};
+pub use readable::{name_with_arguments, name_with_parameters, short_name};
 pub use style::Style;
 pub use symbol::{demangle, demangle_in, plain_name};

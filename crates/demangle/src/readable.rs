@@ -19,18 +19,28 @@ const ANONYMOUS: &str = "(anonymous namespace)";
 /// ```
 #[must_use]
 pub fn short_name(full: &str) -> Cow<'_, str> {
-    NameScan::of(full).map_or(Cow::Borrowed(full), |scan| Cow::Owned(scan.name))
+    NameScan::of(full, false).map_or(Cow::Borrowed(full), |scan| Cow::Owned(scan.name))
 }
 
 /// Does the same, but includes the parameters of the function, without their template arguments.
 #[must_use]
 pub fn name_with_parameters(full: &str) -> Cow<'_, str> {
-    let Some(NameScan { mut name, parameters, qualifiers, .. }) = NameScan::of(full) else {
+    let Some(NameScan { mut name, parameters, qualifiers, .. }) = NameScan::of(full, false) else {
         return Cow::Borrowed(full);
     };
     name.push_str(&without_arguments(&parameters).unwrap_or(parameters));
     name.push_str(&qualifiers);
     Cow::Owned(name)
+}
+
+/// Does the same as [`short_name`], but includes template and generic arguments, without the arguments of those.
+///
+/// ```
+/// assert_eq!(demangle::name_with_arguments("std::vector<A<int>, B>::size() const"), "std::vector<A, B>::size");
+/// ```
+#[must_use]
+pub fn name_with_arguments(full: &str) -> Cow<'_, str> {
+    NameScan::of(full, true).map_or(Cow::Borrowed(full), |scan| Cow::Owned(scan.name))
 }
 
 /// Parts of a readable name.
@@ -43,17 +53,19 @@ struct NameScan {
     qualifiers: String,
     /// Number of open braces.
     braces: i32,
+    /// True if the name has its template arguments.
+    has_arguments: bool,
 }
 
 impl NameScan {
     /// Returns the parts; `None` if the name has nothing to omit, or is in an unknown form.
-    fn of(full: &str) -> Option<Self> {
+    fn of(full: &str, has_arguments: bool) -> Option<Self> {
         // Names of perf's map of Python, and of code without a symbol, have brackets of another meaning.
         let is_other = full.starts_with('[') || full.starts_with("py::");
         if is_other || !full.contains(['<', '(', '{']) {
             return None;
         }
-        let mut scan = Self::default();
+        let mut scan = Self { has_arguments, ..Self::default() };
         let mut rest = full;
         // Bytes of `name` up to the last parameter list.
         let mut end = None;
@@ -100,13 +112,21 @@ impl NameScan {
                 name.push_str(&of_method);
                 Some(length)
             }
+            '<' if ends_a_name(name) && self.has_arguments => {
+                let length = end_of_arguments(rest)?;
+                let inner = rest.get(1..length.checked_sub(1)?)?;
+                name.push_str(&format!("<{}>", without_arguments(inner)?.trim_end()));
+                Some(length)
+            }
             '<' if ends_a_name(name) => {
                 if name.ends_with("::") {
                     name.truncate(name.len() - 2);
                 }
                 end_of_arguments(rest)
             }
-            '(' if ends_a_name(name) && !name.ends_with(':') => {
+            '(' if (ends_a_name(name) && !name.ends_with(':'))
+                || (self.has_arguments && name.ends_with('>')) =>
+            {
                 let length = end_of_parameters(rest)?;
                 // Those of a lambda are inside its braces.
                 if self.braces == 0 {
@@ -167,8 +187,8 @@ fn start_of_name(text: &str) -> usize {
     let mut depth = 0_usize;
     for (at, char) in before.char_indices().rev() {
         match char {
-            '}' | ')' | ']' => depth += 1,
-            '{' | '(' | '[' => depth = depth.saturating_sub(1),
+            '}' | ')' | ']' | '>' => depth += 1,
+            '{' | '(' | '[' | '<' => depth = depth.saturating_sub(1),
             ' ' if depth == 0 => return at + 1,
             _ => {}
         }
@@ -214,6 +234,23 @@ mod tests {
             ("core::ptr::drop_in_place::<a::B<c>>", "core::ptr::drop_in_place"),
         ] {
             assert_eq!(name_with_parameters(full), with);
+        }
+    }
+
+    #[test]
+    fn arguments_have_no_arguments() {
+        for (full, with) in [
+            ("void f<int>(int)", "f<int>"),
+            (
+                "std::vector<std::pair<int, char>, std::allocator<int> >::size() const",
+                "std::vector<std::pair, std::allocator>::size",
+            ),
+            ("std::map<A, B<C> >& g<A, unsigned int>(D<E>)", "g<A, unsigned int>"),
+            ("<a::B<C> as d::E>::g::<H<I>, J>", "<a::B as d::E>::g::<H, J>"),
+            ("operator<< <std::char_traits<char> >(std::ostream&)", "operator<<<std::char_traits>"),
+            ("main", "main"),
+        ] {
+            assert_eq!(name_with_arguments(full), with);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Look-up of the function that the user's text names.
 
-use demangle::{name_with_parameters, short_name};
+use demangle::{name_with_arguments, name_with_parameters, short_name};
 
 use crate::profile::Profile;
 use crate::query::functions::{Function, FunctionId, Functions};
@@ -23,9 +23,9 @@ pub struct FunctionQuery<'a> {
 
 /// Returns true if a table shows a function as this text.
 fn is_short(name: &[u8], text: &str) -> bool {
+    let forms = [short_name, name_with_parameters, name_with_arguments];
     !text.is_empty()
-        && std::str::from_utf8(name)
-            .is_ok_and(|name| short_name(name) == text || name_with_parameters(name) == text)
+        && std::str::from_utf8(name).is_ok_and(|name| forms.iter().any(|form| form(name) == text))
 }
 
 impl FunctionQuery<'_> {

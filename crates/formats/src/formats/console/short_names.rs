@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use demangle::{name_with_parameters, short_name};
+use demangle::{name_with_arguments, name_with_parameters, short_name};
 use hashbrown::{HashMap, HashSet};
 use profile::{Profile, StringId};
 
@@ -13,8 +13,8 @@ use super::labels;
 pub(super) struct ShortNames(HashMap<StringId, String>);
 
 impl ShortNames {
-    /// Shortens the names of a table. Names that would be equal get their parameters back, and if that is not enough,
-    /// they stay.
+    /// Shortens the names of a table. Names that would be equal get their parameters back, or else their template
+    /// arguments. If that is not enough, they stay.
     pub(super) fn new(
         profile: &Profile,
         names: impl IntoIterator<Item = Option<StringId>>,
@@ -24,7 +24,8 @@ impl ShortNames {
             names.into_iter().map(|id| (id, labels::text(profile.strings.get(id)))).collect();
         left.sort_unstable();
         let mut short = HashMap::new();
-        let forms: [fn(&str) -> Cow<'_, str>; 2] = [short_name, name_with_parameters];
+        let forms: [fn(&str) -> Cow<'_, str>; 3] =
+            [short_name, name_with_parameters, name_with_arguments];
         for form in forms {
             let mut by_form: HashMap<String, Vec<(StringId, String)>> = HashMap::new();
             for (id, full) in left.drain(..) {
@@ -66,12 +67,11 @@ mod tests {
         assert_eq!(shown(&["a::b<int>(int)", "main"]), ["a::b", "main"]);
         assert_eq!(shown(&["f(int)", "f(float) const", "g()"]), ["f(int)", "f(float) const", "g"]);
         let vectors = ["std::vector<int>::size() const", "std::vector<char>::size() const"];
-        assert_eq!(shown(&vectors), vectors);
+        assert_eq!(shown(&vectors), ["std::vector<int>::size", "std::vector<char>::size"]);
+        let nested = ["A<B<int>>::f()", "A<B<char>>::f()"];
+        assert_eq!(shown(&nested), nested);
         // A plain name and one that becomes equal to it.
         assert_eq!(shown(&["f", "f(int)"]), ["f", "f(int)"]);
-        assert_eq!(
-            shown(&["f<int>()", "f<char>()", "f(int)"]),
-            ["f<int>()", "f<char>()", "f(int)"]
-        );
+        assert_eq!(shown(&["f<int>()", "f<char>()", "f(int)"]), ["f<int>", "f<char>", "f(int)"]);
     }
 }
