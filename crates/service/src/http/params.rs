@@ -65,7 +65,9 @@ impl Params {
             Problem::new(ProblemKind::BadRequest).detail("weight is samples, period or off-cpu")
         };
         let weight = serde_json::from_value(Value::String(text)).map_err(bad)?;
-        options.off_cpu |= weight == Weight::OffCpu;
+        if weight == Weight::OffCpu {
+            options.off_cpu = Some(true);
+        }
         Ok(Some(weight))
     }
 

@@ -96,7 +96,9 @@ pub(super) async fn query(
     JsonBody(query): JsonBody<Query>,
 ) -> Result<Response, Problem> {
     let mut options = params.options()?;
-    options.off_cpu |= query.weight == Weight::OffCpu;
+    if query.weight == Weight::OffCpu {
+        options.off_cpu = Some(true);
+    }
     params.end()?;
     query.check()?;
     let recording = service.roots.by_id(&id)?.recording;

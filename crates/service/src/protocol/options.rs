@@ -17,14 +17,14 @@ pub(crate) struct RunOptions {
     pub(crate) join: Join,
     /// Maximum number of user frames in a callchain.
     pub(crate) max_frames: NonZeroUsize,
-    /// True to measure off-CPU time, as samples of a separate event.
-    pub(crate) off_cpu: bool,
+    /// Whether off-CPU times are samples of a separate event; `None` if the recording has to show them.
+    pub(crate) off_cpu: Option<bool>,
 }
 
 impl Default for RunOptions {
     fn default() -> Self {
-        let Options { names, join, max_frames, off_cpu, .. } = Options::default();
-        Self { inlines: names.inlines, demangle: names.demangle, join, max_frames, off_cpu }
+        let Options { names, join, max_frames, .. } = Options::default();
+        Self { inlines: names.inlines, demangle: names.demangle, join, max_frames, off_cpu: None }
     }
 }
 
@@ -36,7 +36,8 @@ impl RunOptions {
         options.names.demangle = self.demangle;
         options.join = self.join;
         options.max_frames = self.max_frames;
-        options.off_cpu = self.off_cpu;
+        options.off_cpu = self.off_cpu != Some(false);
+        options.off_cpu_optional = self.off_cpu.is_none();
         options
     }
 }

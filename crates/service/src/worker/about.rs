@@ -143,7 +143,7 @@ pub(super) fn about(profile: &Profile, damaged: bool) -> About {
     });
     About {
         header: header(profile),
-        samples: profile.samples.len() as u64,
+        samples: profile.counted_samples().count() as u64,
         complete,
         lost: summary.lost_samples,
         seconds: seconds(profile),

@@ -4,6 +4,7 @@ use std::io::{BufWriter, Write as _};
 use std::sync::Arc;
 
 use formats::{ConsoleLook, DiffFormat, DiffPrintOptions, print_diff_tables};
+use options::SampleFilter;
 use pipeline::LoadedProfile;
 use profile::query::diff::{DiffInput, DiffOptions, diff};
 
@@ -31,7 +32,9 @@ pub(super) fn write(context: &mut TaskContext<'_>, task: &DiffTask) -> Result<An
     let normalization = normalization.transpose()?;
     let mut load = |side: &[RecordingRef]| -> Result<Vec<(String, Arc<LoadedProfile>)>, Problem> {
         let one = |recording: &RecordingRef| {
-            Ok((recording.name.clone(), context.analysis(recording, task.options)?))
+            let analysis =
+                context.recorded_analysis(recording, task.options, &SampleFilter::default())?;
+            Ok((recording.name.clone(), analysis))
         };
         side.iter().map(one).collect()
     };

@@ -19,7 +19,10 @@ pub(super) fn write(context: &mut TaskContext<'_>, task: &ExportTask) -> Result<
         context.stream(&task.recording, task.options, &task.samples)?;
         return answer(&());
     }
-    let analysis = context.analysis_of(&task.recording, task.options, &task.samples)?;
+    let analysis = match format {
+        Format::Report => context.analysis_of(&task.recording, task.options, &task.samples)?,
+        _ => context.recorded_analysis(&task.recording, task.options, &task.samples)?,
+    };
     if analysis.profile.samples.is_empty() && analysis.profile.summary.samples_filtered > 0 {
         return Err(Problem::new(ProblemKind::DoesNotFit).detail("no sample passes the filters"));
     }

@@ -71,6 +71,22 @@ impl TaskContext<'_> {
         self.analysis_of(recording, options, &SampleFilter::default())
     }
 
+    /// Like `analysis`, for samples that pass a filter and without off-CPU times that were not asked for.
+    pub(super) fn recorded_analysis(
+        &mut self,
+        recording: &RecordingRef,
+        options: RunOptions,
+        samples: &SampleFilter,
+    ) -> Result<Arc<LoadedProfile>, Problem> {
+        let opened = OpenedRecording::of(self, recording)?;
+        let loaded = opened.profile(&recording.key, options, samples)?;
+        if !loaded.profile.off_cpu_is_extra {
+            return Ok(loaded);
+        }
+        let options = RunOptions { off_cpu: Some(false), ..options };
+        opened.profile(&format!("{} recorded", recording.key), options, samples)
+    }
+
     /// Like `analysis`, for samples that pass a filter.
     pub(super) fn analysis_of(
         &mut self,
@@ -78,20 +94,7 @@ impl TaskContext<'_> {
         options: RunOptions,
         samples: &SampleFilter,
     ) -> Result<Arc<LoadedProfile>, Problem> {
-        let opened = self.opened(recording)?;
-        let options = self.options(options, samples);
-        let key = if *samples == SampleFilter::default() {
-            recording.key.clone()
-        } else {
-            format!("{} {samples:?}", recording.key)
-        };
-        self.worker.profiles.get(&key, || {
-            let (pipeline, source) = opened;
-            // One analysis uses all processors.
-            let _turn = self.worker.analyzing.lock().unwrap_or_else(PoisonError::into_inner);
-            let analysis = pipeline.analyze(source, &options, &self.observer)?;
-            Ok(analysis)
-        })
+        OpenedRecording::of(self, recording)?.profile(&recording.key, options, samples)
     }
 
     /// Returns this host's files by build-id, for requests without a recording.
@@ -114,7 +117,9 @@ impl TaskContext<'_> {
     ) -> Result<(), Problem> {
         let (pipeline, source) = self.opened(recording)?;
         let out = Box::new(self.output()?);
-        let options = self.options(options, samples);
+        // The stream has the switches themselves.
+        let off_cpu = options.off_cpu.or(Some(false));
+        let options = self.options(RunOptions { off_cpu, ..options }, samples);
         let hotspot = self.worker.options.hotspot;
         let _turn = self.worker.analyzing.lock().unwrap_or_else(PoisonError::into_inner);
         let observer = Arc::clone(&self.observer);
@@ -164,5 +169,42 @@ impl TaskContext<'_> {
     pub(super) fn file(&mut self) -> Result<OwnedFd, Problem> {
         let missing = || Problem::new(ProblemKind::Internal).detail("a request without its files");
         self.files.next().ok_or_else(missing)
+    }
+}
+
+/// A recording whose file is taken from the request.
+struct OpenedRecording<'c, 'w> {
+    context: &'c TaskContext<'w>,
+    pipeline: Pipeline,
+    path: PathBuf,
+}
+
+impl<'c, 'w> OpenedRecording<'c, 'w> {
+    fn of(context: &'c mut TaskContext<'w>, recording: &RecordingRef) -> Result<Self, Problem> {
+        let (pipeline, _) = context.opened(recording)?;
+        Ok(Self { context, pipeline, path: PathBuf::from(&recording.path) })
+    }
+
+    /// Returns the cached profile of a key, or makes it.
+    fn profile(
+        &self,
+        key: &str,
+        options: RunOptions,
+        samples: &SampleFilter,
+    ) -> Result<Arc<LoadedProfile>, Problem> {
+        let TaskContext { worker, observer, .. } = self.context;
+        let options = self.context.options(options, samples);
+        let key = if *samples == SampleFilter::default() {
+            key.to_owned()
+        } else {
+            format!("{key} {samples:?}")
+        };
+        worker.profiles.get(&key, || {
+            // One analysis uses all processors.
+            let _turn = worker.analyzing.lock().unwrap_or_else(PoisonError::into_inner);
+            let analysis =
+                self.pipeline.analyze(Source::Path(self.path.clone()), &options, observer)?;
+            Ok(analysis)
+        })
     }
 }

@@ -270,13 +270,11 @@ fn page(
     (page, message)
 }
 
-/// Adds off-CPU times to the options of a run if its output has them. Returns true as well if a page shows them only on
-/// request.
-fn with_off_cpu(options: Options, is_weight: bool, is_page: bool) -> (Options, bool) {
-    let off_cpu_later = is_page && !is_weight && !options.off_cpu;
-    let off_cpu = is_page || is_weight || options.off_cpu;
-    let off_cpu_optional = off_cpu_later || options.off_cpu_optional;
-    (Options { off_cpu, off_cpu_optional, ..options }, off_cpu_later)
+/// Adds off-CPU times to the options of a run if its output has them; a page has them if the recording shows them.
+fn with_off_cpu(options: Options, is_weight: bool, is_page: bool) -> Options {
+    let is_wanted = is_weight || options.off_cpu;
+    let off_cpu_optional = options.off_cpu_optional || (is_page && !is_wanted);
+    Options { off_cpu: is_page || is_wanted, off_cpu_optional, ..options }
 }
 
 /// Analyzes a recording and applies the filters of functions.
@@ -323,7 +321,7 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
         Some(format) => output_path(path, input, format),
         None => path.to_owned(),
     });
-    let (options, off_cpu_later) = with_off_cpu(run.options, off_cpu, page_inlines.is_some());
+    let options = with_off_cpu(run.options, off_cpu, page_inlines.is_some());
     let inputs = Inputs::new(input, &options, &run.map_files);
     let target = OutputTarget::new(path.as_deref(), &inputs)?;
     let on_terminal = path.is_none() && to_terminal();
@@ -340,7 +338,6 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     let (printer, message): (Box<dyn Printer>, _) = match page_inlines {
         Some(inlines) => {
             let (page, message) = page(&analysis, &options.files, inlines, embedded);
-            let page = Page { off_cpu_later, ..page };
             (Box::new(page), message)
         }
         None => (printer, None),

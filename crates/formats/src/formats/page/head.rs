@@ -83,7 +83,8 @@ pub(super) fn head(
         cgroups(json, profile);
         if profile.off_cpu.is_some() {
             json.key("waits").array(WaitKind::ALL, |json, kind| json.string(kind.as_str()));
-            if page.off_cpu_later {
+            // The page opens with the first recorded event.
+            if profile.off_cpu_is_extra {
                 json.key("offCpuLater").number(1_u8);
             }
         }

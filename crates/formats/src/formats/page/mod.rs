@@ -63,8 +63,6 @@ pub struct Page {
     pub inlines: bool,
     /// Modification time of the recording's file, in milliseconds since 1970, if known.
     pub written: Option<i64>,
-    /// Whether the page opens with the first recorded event even if it has times off the processor.
-    pub off_cpu_later: bool,
     /// Source files included in the page.
     pub sources: Vec<PageSource>,
     /// Instructions of functions.

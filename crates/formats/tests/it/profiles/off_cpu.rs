@@ -1,7 +1,7 @@
 //! Off-CPU times: formats for one event show this one, the others show it in addition to the recorded ones.
 
 use address::Timestamp;
-use formats::{Format, FormatOptions, Page, Printer as _, StackWeight};
+use formats::{Format, FormatOptions, StackWeight};
 use profile::{EventRow, Profile, ThreadId, ThreadState, ThreadWithoutSwitch, WaitKind};
 use serde_json::{Value, json};
 
@@ -96,12 +96,10 @@ fn json_lists_threads_without_a_switch() {
 /// Equal stacks of two kinds are two leaves. Pages without such times have neither kinds nor their column.
 #[test]
 fn the_page_has_kinds_of_waits() {
-    let profile = waiting();
+    let mut profile = waiting();
     let (head, bytes) = page::tables(&profile);
-    let later = Page { off_cpu_later: true, ..Page::default() };
-    let mut text = Vec::new();
-    later.print(&profile, &mut text).expect("a page");
-    let (of_later, _) = page::tables_of(text);
+    profile.off_cpu_is_extra = true;
+    let (of_later, _) = page::tables(&profile);
     assert_eq!((&head["offCpu"], &head["waits"][8]), (&json!(2), &json!("preempted")));
     assert_eq!((head.get("offCpuLater"), &of_later["offCpuLater"]), (None, &json!(1)));
     let columns = page::columns(&head, &bytes);

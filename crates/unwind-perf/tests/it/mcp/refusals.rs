@@ -6,81 +6,74 @@ use synth::{Endian, EventAttr, PerfDataBuilder, Record, SampleBuilder, SampleId}
 use super::client::Client;
 use crate::support::run::{empty_folder, run};
 
+const NAMES: &str = "recursion-rs/perf.data, inlines-gcc/perf.data";
+
+fn client() -> Client {
+    Client::of_cases(&["recursion-rs", "inlines-gcc"])
+}
+
+/// Returns arguments for the second recording.
+fn of_second(mut arguments: Value) -> Value {
+    arguments["recording"] = json!(2);
+    arguments
+}
+
 #[test]
-fn refusals_list_the_values_that_exist() {
-    let client = Client::of_cases(&["recursion-rs", "inlines-gcc"]);
-    let names = "recursion-rs/perf.data, inlines-gcc/perf.data";
-    let one = |more: Value| {
-        let mut arguments = json!({ "recording": 2 });
-        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        arguments
-    };
+fn unknown_values_are_refused_with_those_that_exist() {
+    let client = client();
     let keys = "by, event, filter, limit, recording, sort, weight";
-    let cases = [
-        ("top", json!({}), format!("argument \"recording\" is required; there are: {names}")),
-        (
-            "quality",
-            json!({ "recording": "x" }),
-            format!("there is no recording \"x\"; there are: {names}"),
-        ),
-        (
-            "top",
-            json!({ "recording": "/etc/passwd" }),
-            format!("there is no recording \"/etc/passwd\"; there are: {names}"),
-        ),
-        ("top", json!({ "recording": 3 }), format!("there is no recording \"3\"; there are: {names}")),
-        ("top", one(json!({ "path": "x" })), format!("there is no argument \"path\"; there are: {keys}")),
-        (
-            "top",
-            one(json!({ "event": "cycles" })),
-            "there is no event \"cycles\"; there are: cpu-clock:u".to_owned(),
-        ),
-        (
-            "top",
-            one(json!({ "sort": "size" })),
-            "argument \"sort\": \"size\" is none of own, inclusive".to_owned(),
-        ),
-        (
-            "top",
-            one(json!({ "limit": 201 })),
-            "argument \"limit\": expected a number from 1 to 200".to_owned(),
-        ),
-        (
-            "top",
-            one(json!({ "by": "wait" })),
-            "argument \"by\": wait groups times off the processor; set weight to off-cpu".to_owned(),
-        ),
-        (
-            "tree",
-            one(json!({ "min_percent": 101 })),
-            "argument \"min_percent\": expected a number from 0 to 100".to_owned(),
-        ),
-        ("callers", one(json!({})), "argument \"function\" is required".to_owned()),
-        (
-            "callers",
-            one(json!({ "function": "mian" })),
-            "no counted function has \"mian\" in its name; similar names: main".to_owned(),
-        ),
-        (
-            "source",
-            one(json!({ "function": "zzz" })),
-            "no counted function has \"zzz\" in its name; top lists them".to_owned(),
-        ),
-        (
-            "diff",
-            json!({ "before": 1, "after": 2, "normalize": "x" }),
-            "argument \"normalize\": expected time, share, samples, or amounts of work above 0 such as A=1000,B=1200"
-                .to_owned(),
-        ),
-        ("diff", json!({ "before": 1 }), "argument \"after\" is required".to_owned()),
-    ];
-    for (tool, arguments, expected) in cases {
-        let refused = client.refused(tool, &arguments);
-        assert!(
-            refused == expected || expected.ends_with("main") && refused.starts_with(&expected),
-            "{refused}"
-        );
+    let refused = |tool: &str, arguments: Value, expected: &str| {
+        assert_eq!(client.refused(tool, &arguments), expected);
+    };
+    refused("top", json!({}), &format!("argument \"recording\" is required; there are: {NAMES}"));
+    for (tool, name) in [("quality", "x"), ("top", "/etc/passwd"), ("top", "3")] {
+        let expected = format!("there is no recording {name:?}; there are: {NAMES}");
+        refused(tool, json!({ "recording": name }), &expected);
     }
+    let expected = format!("there is no argument \"path\"; there are: {keys}");
+    refused("top", of_second(json!({ "path": "x" })), &expected);
+    let expected = "there is no event \"cycles\"; there are: cpu-clock:u";
+    refused("top", of_second(json!({ "event": "cycles" })), expected);
+    let similar = client.refused("callers", &of_second(json!({ "function": "mian" })));
+    let expected = "no counted function has \"mian\" in its name; similar names: main";
+    assert!(similar.starts_with(expected), "{similar}");
+    let expected = "no counted function has \"zzz\" in its name; top lists them";
+    refused("source", of_second(json!({ "function": "zzz" })), expected);
+    let unknown = client.call("delete", &json!({})).unwrap_err().to_string();
+    let tools = "recordings, top, tree, callers, source, diff, quality";
+    let expected = format!("there is no tool \"delete\"; there are: {tools}");
+    assert!(unknown.contains(&expected), "{unknown}");
+}
+
+#[test]
+fn values_of_arguments_are_checked() {
+    let client = client();
+    for (tool, arguments, expected) in [
+        ("top", json!({ "sort": "size" }), "\"sort\": \"size\" is none of own, inclusive"),
+        ("top", json!({ "limit": 201 }), "\"limit\": expected a number from 1 to 200"),
+        (
+            "top",
+            json!({ "by": "wait" }),
+            "\"by\": wait groups times off the processor; set weight to off-cpu",
+        ),
+        ("tree", json!({ "min_percent": 101 }), "\"min_percent\": expected a number from 0 to 100"),
+        ("callers", json!({}), "\"function\" is required"),
+    ] {
+        let refused = client.refused(tool, &of_second(arguments));
+        assert_eq!(refused, format!("argument {expected}"));
+    }
+    let normalize = json!({ "before": 1, "after": 2, "normalize": "x" });
+    assert_eq!(
+        client.refused("diff", &normalize),
+        "argument \"normalize\": expected time, share, samples, or amounts of work above 0 such as A=1000,B=1200"
+    );
+    let refused = client.refused("diff", &json!({ "before": 1 }));
+    assert_eq!(refused, "argument \"after\" is required");
+}
+
+#[test]
+fn filters_are_checked() {
+    let client = client();
     for (filter, beginning) in [
         (json!({ "pid": [1] }), "there is no process \"1\"; there are: "),
         (json!({ "tid": [1] }), "there is no thread \"1\"; there are: "),
@@ -93,15 +86,9 @@ fn refusals_list_the_values_that_exist() {
             "argument \"filter\": unknown field `names`, expected one of `time`",
         ),
     ] {
-        let refused = client.refused("top", &one(json!({ "filter": filter })));
+        let refused = client.refused("top", &of_second(json!({ "filter": filter })));
         assert!(refused.starts_with(beginning), "{refused}");
     }
-    let unknown = client.call("delete", &json!({})).unwrap_err().to_string();
-    let tools = "recordings, top, tree, callers, source, diff, quality";
-    assert!(
-        unknown.contains(&format!("there is no tool \"delete\"; there are: {tools}")),
-        "{unknown}"
-    );
 }
 
 #[test]

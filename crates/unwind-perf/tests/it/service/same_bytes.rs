@@ -26,10 +26,6 @@ fn every_format_of_every_case_has_the_bytes_of_the_command() {
             let path = format!("/api/v1/recordings/{id}/export?format={format}");
             let answer = served.get(&path);
             let arguments = [name, "--sysroot", sysroot, "--quiet", "--format", format];
-            // The command's page has times off the processor; that of the service has them on request.
-            if name.starts_with("off-cpu") && *format == "report" {
-                continue;
-            }
             let written = run(&cases, &arguments);
             assert_eq!(answer.status, 200, "{name} {format}: {answer:?}");
             assert!(answer.body == written.stdout, "{name} as {format} is not the same");
