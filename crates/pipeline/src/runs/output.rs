@@ -198,6 +198,7 @@ impl<'r> Output<'r> {
         before.samples < forgotten + profile.samples.len() as u64
             || self.named_before != self.named
             || (last_sent.1, last_sent.2) != (account.lost_records, account.lost_samples)
+            || self.sink.is_behind()
     }
 
     /// Number of all samples so far, including those that are no longer in the tables.

@@ -38,6 +38,12 @@ pub trait Sink {
     /// If the output cannot be written; the run ends.
     fn grown(&mut self, grown: &Grown<'_>) -> io::Result<()>;
 
+    /// Returns true if the profile is to be output again although it has not grown, since the sink left out the last
+    /// output and can take one now.
+    fn is_behind(&self) -> bool {
+        false
+    }
+
     /// A share of the samples, from 0 to 1, is unwound.
     ///
     /// # Errors

@@ -113,7 +113,7 @@ fn growing(
     let read = || -> anyhow::Result<(Arc<Analysis>, ReadThrough)> {
         let ticks = Ticks { max_age: None, table_bytes: TABLE_BYTES, ..Ticks::default() };
         let stream = StreamOptions::by(Schedule::Ticks(ticks));
-        let mut sink = GrowingView { feed: feed.clone(), has_dropped: false };
+        let mut sink = GrowingView { feed: feed.clone(), has_dropped: false, is_behind: false };
         let analysis = on_pool(options.limits.threads(), || {
             let source = source(input);
             let run = pipeline().analyze_in_steps(source, stream, options, &observer, &mut sink);
@@ -211,18 +211,25 @@ struct GrowingView {
     feed: Feed,
     /// Whether the tables exceeded [`TABLE_BYTES`].
     has_dropped: bool,
+    /// Whether the view was busy at the last output.
+    is_behind: bool,
 }
 
 impl Sink for GrowingView {
     fn grown(&mut self, grown: &Grown<'_>) -> io::Result<()> {
         let account = grown.account;
         self.has_dropped = grown.generation > 0;
+        self.is_behind = !self.feed.is_ready();
         let text = progress_text(account.bytes, account.lost_samples, self.has_dropped);
         self.feed.send(Update::Progress(text));
-        if self.feed.is_ready() {
+        if !self.is_behind {
             self.feed.send(Update::Profile(Box::new(grown.profile.clone())));
         }
         Ok(())
+    }
+
+    fn is_behind(&self) -> bool {
+        self.is_behind && self.feed.is_ready()
     }
 
     fn is_enough(&self) -> bool {
