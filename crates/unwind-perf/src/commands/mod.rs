@@ -14,7 +14,7 @@ mod live;
 mod manual;
 mod no_samples;
 mod options_json;
-mod page_code;
+mod page;
 mod profile;
 mod record;
 #[cfg(feature = "service")]

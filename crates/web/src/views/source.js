@@ -17,7 +17,8 @@ import { endOf } from "../data/code.js";
 export function textOfDocument(head) {
   const texts = new Map(head.sources.map((source) => [source.file, source.text.split("\n")]));
   const known = (/** @type {string} */ file) => texts.get(file) || null;
-  const why = "The source text is not in this page. To embed it, run unwind-perf report --embed-sources on a host with the file.";
+  const why = "The source text is not in this page. A page has source files by default only if the recording is the user's own, is of the same host, and the file is below the directory of its compilation. " +
+    "To embed any file, run unwind-perf report --embed-sources on a host with it.";
   return { known, ask: async (file) => known(file), why };
 }
 

@@ -24,7 +24,7 @@ use pipeline::{FileSearch, Observer, Options, search_in_bundle};
 use self::anonymous::Anonymous;
 use self::stripped::{Stripped, print_changed};
 use self::verification::{ReplayVerdict, has_stacks, json_hash, replay};
-use super::page_code::page_code;
+use super::page::page_code;
 use super::profile::on_pool;
 use crate::args::{BundleArgs, host, pipeline, pipeline_on, source, with_argument};
 use crate::terminal::{Inputs, OutputTarget, Progress, Status, print_damage, print_note, shown};

@@ -1,5 +1,7 @@
 //! The machine code of functions of a profile, as instructions.
 
+mod compile_dirs;
+
 use address::{ById as _, ModuleId, Svma};
 use hashbrown::HashMap;
 use symbolizer::{Instruction, NoInstructions, disassemble};

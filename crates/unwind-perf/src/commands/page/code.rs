@@ -21,7 +21,7 @@ struct SampledFunctions {
 }
 
 /// Returns the instructions of the functions with the most samples, if their code can be read.
-pub(super) fn page_code(analysis: &Analysis) -> PageCode {
+pub(in crate::commands) fn page_code(analysis: &Analysis) -> PageCode {
     let mut reader = analysis.code();
     let mut code = PageCode::default();
     let mut left = MOST;
@@ -75,7 +75,7 @@ impl SampledFunctions {
 }
 
 /// Returns the number of samples by stack.
-fn by_stack(profile: &Profile) -> Vec<u64> {
+pub(super) fn by_stack(profile: &Profile) -> Vec<u64> {
     let mut counts = vec![0; profile.stacks.len()];
     for stack in profile.samples.iter().filter_map(|sample| sample.stack) {
         if let Some(count) = counts.by_id_mut(stack) {
