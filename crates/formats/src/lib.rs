@@ -70,9 +70,9 @@ pub use formats::Parquet;
 pub use formats::{
     AnnotatedFunction, AnnotatedSource, Callgrind, ConsoleLook, Details, ErrorKind, ErrorRow,
     FieldValue, Firefox, Folded, GroupRow, Hotspot, HotspotStream, Json, LivePage, LiveStep,
-    MemoryNodeRow, Ndjson, Otlp, Page, PageCode, PageFunctionCode, PageSource, PerfScript, Pprof,
-    SampleExtra, Speedscope, TaskChange, TaskEvent, TopTable, TracepointRow, TreeTable, columns,
-    cost_text, cost_title, cut_middle,
+    MemoryNodeRow, Ndjson, Otlp, Page, PageCode, PageFunctionCode, PageSource, PageTarget,
+    PerfScript, Pprof, SampleExtra, Speedscope, TaskChange, TaskEvent, TopTable, TracepointRow,
+    TreeTable, columns, cost_text, cost_title, cut_middle,
 };
 #[cfg(feature = "arrow")]
 pub use formats::{Arrow, ArrowRows};

@@ -118,8 +118,8 @@ impl JournaledRun {
         let analysis = pipeline_on(host).analyze(source(input), options, observer);
         let analysis = analysis.map_err(with_argument)?;
         let json_sha256 = Some(json_hash(&analysis.profile)?);
-        // Pages show the instructions of functions, so the bundle needs their bytes as well.
-        let _ = page_code(&analysis);
+        // Pages show the instructions of functions, so the bundle needs their bytes and the names of their targets.
+        let _ = page_code(&analysis, options.names.demangle.unwrap_or_default());
         if let Some(stripped) = stripped {
             print_changed(&stripped.profile, &analysis.profile, args.quiet);
         }

@@ -61,7 +61,7 @@ pub(super) fn page(
         }
     }
     if embedded.code {
-        page.code = page_code(analysis);
+        page.code = page_code(analysis, options.names.demangle.unwrap_or_default());
     }
     (page, message)
 }
