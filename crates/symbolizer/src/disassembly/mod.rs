@@ -1,5 +1,6 @@
-//! Disassembly of x86 code.
+//! Disassembly of x86 and aarch64 code.
 
+mod aarch64;
 mod x86;
 
 use address::{Arch, Svma};
@@ -23,7 +24,7 @@ pub struct Instruction {
 #[non_exhaustive]
 pub enum NoInstructions {
     /// Code of another processor.
-    #[error("instructions are shown for x86-64 and i386 only")]
+    #[error("instructions are shown for x86-64, i386 and aarch64 only")]
     Processor,
     /// The file does not hold the bytes.
     #[error("the file does not hold the code")]
@@ -46,7 +47,7 @@ pub fn disassemble(
     start: Svma,
     end: Svma,
 ) -> Result<Vec<Instruction>, NoInstructions> {
-    let is_known = matches!(image.arch(), Some(Arch::X86_64 | Arch::X86));
+    let is_known = matches!(image.arch(), Some(Arch::X86_64 | Arch::X86 | Arch::Aarch64));
     if !is_known {
         return Err(NoInstructions::Processor);
     }
@@ -59,6 +60,7 @@ pub fn disassemble(
     match image.arch() {
         Some(Arch::X86_64) => Ok(x86::disassemble(bytes, start, 64)),
         Some(Arch::X86) => Ok(x86::disassemble(bytes, start, 32)),
+        Some(Arch::Aarch64) => Ok(aarch64::disassemble(bytes, start)),
         _ => Err(NoInstructions::Processor),
     }
 }
