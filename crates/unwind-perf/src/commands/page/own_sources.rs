@@ -39,16 +39,25 @@ pub(super) fn own_sources(
     let mut profiled = profiled_files(profile);
     profiled.retain(|file| files.may_be_below(profile.strings.get(file.name)));
     let places: Vec<_> = profiled.iter().map(|file| file.place).collect();
-    let mut left = MOST;
-    let mut found = Vec::new();
-    for (file, directory) in profiled.iter().zip(analysis.compile_dirs(&places)) {
+    let directories = analysis.compile_dirs(&places);
+    let texts = profiled.iter().zip(directories).filter_map(|(file, directory)| {
         let name = profile.strings.get(file.name);
-        let text = directory.and_then(|directory| files.text_below(name, &directory));
-        let Some(text) = text.filter(|text| text.len() <= left) else { continue };
-        left -= text.len();
-        found.push(PageSource { file: name.to_vec(), text });
-    }
-    found
+        let text = files.text_below(name, &directory?)?;
+        Some(PageSource { file: name.to_vec(), text })
+    });
+    fitting(texts, MOST)
+}
+
+/// Returns the first files, without those that would exceed the size of all.
+fn fitting(files: impl Iterator<Item = PageSource>, most: usize) -> Vec<PageSource> {
+    let mut left = most;
+    files
+        .filter(|file| {
+            let rest = left.checked_sub(file.text.len());
+            left = rest.unwrap_or(left);
+            rest.is_some()
+        })
+        .collect()
 }
 
 /// Returns true if the recording is a file of this user, and of this host.
@@ -193,13 +202,20 @@ mod tests {
     }
 
     #[test]
-    fn all_files_together_have_a_limit() {
-        let two = |name: &str| PathBuf::from(SOURCE).with_file_name(name);
-        let large = machine();
-        large.insert(two("inlines.cpp"), vec![b' '; 2 << 20]);
-        assert_eq!(sources_of(large).len(), 1);
-        let larger = machine();
-        larger.insert(two("inlines.cpp"), vec![b' '; (2 << 20) + 1]);
-        assert_eq!(sources_of(larger), []);
+    fn files_have_a_limit_each_and_together() {
+        let sized = |len: usize| {
+            let large = machine();
+            large.insert(SOURCE, vec![b' '; len]);
+            sources_of(large).len()
+        };
+        assert_eq!([sized(2 << 20), sized((2 << 20) + 1)], [1, 0]);
+        let file = |len: usize| PageSource { file: vec![b'a'; len], text: vec![b' '; len] };
+        let lens = |lens: &[usize]| {
+            let found = fitting(lens.iter().copied().map(file), 4);
+            found.iter().map(|file| file.text.len()).collect::<Vec<_>>()
+        };
+        assert_eq!(lens(&[2, 2]), [2, 2]);
+        assert_eq!(lens(&[3, 2, 1, 1]), [3, 1]);
+        assert_eq!((lens(&[5]), MOST), (vec![], 4 << 20));
     }
 }
