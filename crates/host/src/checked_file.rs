@@ -10,6 +10,7 @@ use std::path::Path;
 use rustix::fs::OFlags;
 
 use crate::confined::{open_inside, reopen};
+use crate::forbidden::{location_of, open_folder};
 use crate::{Content, FileStamp, HostError, HostFile, Origin};
 
 /// A regular file that was checked, and not opened yet: opening a device can have side effects.
@@ -45,6 +46,17 @@ impl<'q> CheckedFile<'q> {
     /// Metadata from the check.
     pub(crate) const fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+
+    /// Returns true if the kernel's path of the file is below that of an absolute folder other than `/`.
+    pub(crate) fn is_below(&self, folder: &Path) -> bool {
+        let opened = Some(folder).filter(|it| it.is_absolute()).map(open_folder);
+        let Some(Ok(opened)) = opened else { return false };
+        let place = self.inside.as_ref().and_then(|(_, file)| location_of(file.as_fd()));
+        let (Some(place), Some(folder)) = (place, location_of(opened.as_fd())) else {
+            return false;
+        };
+        folder != Path::new("/") && place.starts_with(folder)
     }
 
     /// Opens it without blocking, and checks it again if it may have been replaced.

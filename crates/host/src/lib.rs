@@ -189,6 +189,23 @@ pub trait Host: Debug + Send + Sync {
         Ok(RecordedFile::of_stamp(&stamp))
     }
 
+    /// Returns the owner of a regular file.
+    ///
+    /// # Errors
+    /// The same as of [`Host::open`], and if the host knows no owners.
+    fn owner(&self, path: &Path, _origin: Origin<'_>) -> Result<FileOwner, HostError> {
+        Err(HostError::missing(path))
+    }
+
+    /// Opens a regular file that a recording names, below a folder that it names as well.
+    /// Both are resolved first, with symlinks and `..`; the folder must not be `/`.
+    ///
+    /// # Errors
+    /// The same as of [`Host::open`]. A file outside of the folder looks like a missing one.
+    fn open_below(&self, _folder: &Path, path: &Path) -> Result<HostFile, HostError> {
+        Err(HostError::missing(path))
+    }
+
     /// Returns the entries of a folder by name, at most [`LIST_LIMIT`]. Does not follow symlinks.
     ///
     /// # Errors

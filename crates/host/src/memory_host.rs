@@ -180,6 +180,27 @@ impl Host for MemoryHost {
         Ok(stated.unwrap_or_else(|| RecordedFile::of_stamp(&stamp)))
     }
 
+    fn owner(&self, path: &Path, origin: Origin<'_>) -> Result<FileOwner, HostError> {
+        self.open(path, origin)?;
+        let at = resolved(path, origin).unwrap_or(Cow::Borrowed(path));
+        match self.state().files.get(&*at) {
+            Some(HostNode::File(_, owner)) => Ok(*owner),
+            _ => Err(HostError::missing(path)),
+        }
+    }
+
+    fn open_below(&self, folder: &Path, path: &Path) -> Result<HostFile, HostError> {
+        let system = Origin::Recording { root: Path::new("/") };
+        let (folder, place) = (resolved(folder, system), resolved(path, system));
+        let (Some(folder), Some(place)) = (folder, place) else {
+            return Err(HostError::missing(path));
+        };
+        if *folder == *Path::new("/") || !place.starts_with(&*folder) {
+            return Err(HostError::missing(path));
+        }
+        self.open(path, system)
+    }
+
     fn list(&self, path: &Path, origin: Origin<'_>) -> Result<Vec<DirEntry>, HostError> {
         let path = &*resolved(path, origin).ok_or_else(|| HostError::missing(path))?;
         let state = self.state();

@@ -83,6 +83,18 @@ impl Host for RealHost {
         RecordedFile::of(&file).map_err(|source| io_error(path, source))
     }
 
+    fn owner(&self, path: &Path, origin: Origin<'_>) -> Result<FileOwner, HostError> {
+        Ok(owner_of(CheckedFile::at(path, origin)?.metadata()))
+    }
+
+    fn open_below(&self, folder: &Path, path: &Path) -> Result<HostFile, HostError> {
+        let found = CheckedFile::at(path, Origin::Recording { root: Path::new("/") })?;
+        if !found.is_below(folder) {
+            return Err(HostError::missing(path));
+        }
+        found.content()
+    }
+
     fn list(&self, path: &Path, origin: Origin<'_>) -> Result<Vec<DirEntry>, HostError> {
         let listed = match origin.root() {
             Some(root) => list_inside(root, path),
@@ -332,6 +344,51 @@ mod tests {
         let names = RealHost.list(&root.join(".."), origin).expect("the root itself");
         let kinds = names.iter().map(|entry| entry.kind).collect::<Vec<_>>();
         assert_eq!(kinds, [FileKind::Directory, FileKind::Link]);
+    }
+
+    #[test]
+    fn only_files_below_a_folder_are_opened() {
+        let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+        let at = |name: &str| dir.path().join(name);
+        std::fs::create_dir_all(at("work/src")).expect("folders");
+        std::fs::write(at("work/src/a.c"), b"inside").expect("a file");
+        std::fs::write(at("secret.c"), b"outside").expect("a file");
+        std::fs::write(at("workshop.c"), b"outside").expect("a file");
+        let link = |target: &str, name: &str| {
+            std::os::unix::fs::symlink(at(target), at(name)).expect("a link");
+        };
+        link("secret.c", "work/out.c");
+        link("work/src/a.c", "work/in.c");
+        link("work", "linked");
+        let read = |folder: &str, name: &str| {
+            let file = RealHost.open_below(&at(folder), &at(name)).ok()?;
+            Some(file.content.to_vec())
+        };
+        let inside = Some(b"inside".to_vec());
+        for (folder, name) in [
+            ("work", "work/src/a.c"),
+            ("work", "work/src/../src/a.c"),
+            ("work", "work/in.c"),
+            ("work", "linked/src/a.c"),
+            ("linked", "work/src/a.c"),
+            ("work/src/..", "work/src/a.c"),
+        ] {
+            assert_eq!(read(folder, name), inside, "{folder} {name}");
+        }
+        for (folder, name) in [
+            ("work", "secret.c"),
+            ("work", "work/../secret.c"),
+            ("work", "work/out.c"),
+            ("work", "workshop.c"),
+            ("work/src/a.c", "work/src/a.c"),
+            ("none", "work/src/a.c"),
+            ("work", "work/src"),
+        ] {
+            assert_eq!(read(folder, name), None, "{folder} {name}");
+        }
+        assert!(RealHost.open_below(Path::new("/"), &at("work/src/a.c")).is_err());
+        assert!(RealHost.open_below(Path::new("work"), &at("work/src/a.c")).is_err());
+        assert_eq!(RealHost.owner(&at("secret.c"), Origin::User).ok(), Some(FileOwner::This));
     }
 
     #[test]

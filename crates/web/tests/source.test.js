@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { codeLines, hex } from "../src/data/code.js";
 import { Model } from "../src/data/model.js";
 import { extentOf } from "../src/data/listing/extent.js";
-import { functionsAt, jumpsOf, targetOf } from "../src/data/listing/jumps.js";
+import { functionsAt, jumpsOf, shortTarget, targetOf } from "../src/data/listing/jumps.js";
 import { linesOf } from "../src/data/listing/lines.js";
 import { START, fromFragment, toFragment } from "../src/data/state.js";
 import { Arrows } from "../src/views/tables/arrows.js";
@@ -116,6 +116,20 @@ test("a call's target has the name of the function that has samples in the code 
   const module = model.moduleOf()[f("shade")], block = (start, length) => ({ module, start, lengths: [length], text: "nop" });
   const found = functionsAt(model, module, [block(0x1000, 4), block(0x1007, 2), block(0x2000, 4), { ...block(0x1004, 3), module: module + 1 }]);
   assert.deepEqual([...found], [[0x1000, f("shade")], [0x1007, f("main")]]);
+});
+
+test("targets of aarch64 code are read from its text", () => {
+  const of = (text) => { const found = targetOf(text); return found && [found.address, found.isCall]; };
+  for (const [text, address, isCall] of [["bl 0x400684", 0x400684, true], ["b 0x10", 0x10, false], ["b.hs 0x10", 0x10, false],
+    ["cbz x0, 0x10", 0x10, false], ["cbnz w19, 0x10", 0x10, false], ["tbz w0, #0x3, 0x10", 0x10, false]]) {
+    assert.deepEqual(of(text), [address, isCall], text);
+  }
+  for (const text of ["br x17", "blr x1", "adrp x16, 0x490000", "ldr x0, 0x10", "bti c", "bic x0, x1, x2"]) assert.equal(of(text), null, text);
+});
+
+test("names of targets are short, with their ends", () => {
+  assert.deepEqual(["memcpy@plt", "main", "a::b<int>::c(int)+0x10", "std::vector<int>::push(int)@plt"].map(shortTarget),
+    ["memcpy@plt", "main", "a::b<…>::c+0x10", "std::vector<…>::push@plt"]);
 });
 
 test("the width of the lines is in the address", () => {

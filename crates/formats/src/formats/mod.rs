@@ -37,7 +37,7 @@ pub use hotspot::{
 pub use json::Json;
 pub use ndjson::Ndjson;
 pub use otlp::Otlp;
-pub use page::{LivePage, LiveStep, Page, PageCode, PageFunctionCode, PageSource};
+pub use page::{LivePage, LiveStep, Page, PageCode, PageFunctionCode, PageSource, PageTarget};
 pub(crate) use page::{PAGE_NONE, PageRowColumn, PageWidth, page_column, write_page, write_tables};
 #[cfg(feature = "parquet")]
 pub use parquet::Parquet;

@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 
-use formats::{Format, FormatOptions, Page, PageCode, PageFunctionCode, Printer as _};
+use formats::{Format, FormatOptions, Page, PageCode, PageFunctionCode, PageTarget, Printer as _};
 use profile::Profile;
 use serde_json::{Value, json};
 
@@ -132,7 +132,8 @@ fn the_instructions_of_a_page() {
     let path = profile.strings.get(profile.modules.get(module).expect("a module").path);
     let instructions = vec![(1, "push %rbp".to_owned()), (2, "nopw (%rax,%rax,1)".to_owned())];
     let functions = vec![PageFunctionCode { module, start: 0x1000, instructions }];
-    let page = Page { code: PageCode { functions, omitted: 3 }, ..Page::default() };
+    let targets = vec![PageTarget { module, address: 0x2000, name: b"memcpy@plt".to_vec() }];
+    let page = Page { code: PageCode { functions, targets, omitted: 3 }, ..Page::default() };
     let mut bytes = Vec::new();
     page.print(&profile, &mut bytes).expect("memory takes it");
     let (head, _) = tables_of(bytes);
@@ -142,6 +143,7 @@ fn the_instructions_of_a_page() {
         head["code"],
         json!([{"module": row, "start": 4096, "lengths": [1, 2], "text": "push %rbp\nnopw (%rax,%rax,1)"}])
     );
+    assert_eq!(head["targets"], json!([[row, 8192, "memcpy@plt"]]));
     assert_eq!(head["codeLeftOut"], 3);
 }
 

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use host::{Host, Origin};
+use host::{Host, HostFile, Origin};
 use options::FileSearch;
 
 use super::source_name::SourceName;
@@ -73,17 +73,39 @@ impl<'a> SourceFiles<'a> {
     /// Like [`Self::text`], for output that others see: only texts of at most 2 MiB with an extension of sources.
     #[must_use]
     pub fn text_to_show(&self, name: &[u8]) -> Option<Vec<u8>> {
-        let ending = Path::new(OsStr::from_bytes(name)).extension()?.to_str()?;
-        if !ENDINGS.contains(&ending) {
+        if !is_source(name) {
             return None;
         }
         self.candidates(name).into_iter().find_map(|candidate| {
             let origin = Origin::Recording { root: &candidate.root };
             let file = self.host_of(&candidate).open(&candidate.path, origin).ok()?;
-            let bytes: &[u8] = &file.content;
-            let is_text = bytes.len() <= MOST_OF_FILE && !bytes.contains(&0);
-            is_text.then(|| bytes.to_vec())
+            text_of(&file)
         })
+    }
+
+    /// Like [`Self::text_to_show`], only for a file below the directory in which it was compiled. Both paths are those
+    /// of the recording, or of the user's path map; the folders of [`source_dirs`](FileSearch::source_dirs) and the
+    /// current folder are not searched.
+    #[must_use]
+    pub fn text_below(&self, name: &[u8], compile_dir: &[u8]) -> Option<Vec<u8>> {
+        if !is_source(name) {
+            return None;
+        }
+        let folders = self.folders(compile_dir);
+        self.fixed_candidates(name).find_map(|candidate| {
+            let open = |folder: &PathBuf| self.host.open_below(folder, &candidate.path).ok();
+            text_of(&folders.iter().find_map(open)?)
+        })
+    }
+
+    /// Returns whether [`Self::text_below`] can have a text, so that nothing needs to know the directory if not.
+    #[must_use]
+    pub fn may_be_below(&self, name: &[u8]) -> bool {
+        let exists = |candidate: CandidatePath| {
+            let origin = Origin::Recording { root: &candidate.root };
+            self.host.is_file(&candidate.path, origin)
+        };
+        is_source(name) && self.fixed_candidates(name).any(exists)
     }
 
     /// Returns a name for messages: without `.`, `..` and `//`, and with a leading `./` if it is relative to the
@@ -96,6 +118,26 @@ impl<'a> SourceFiles<'a> {
 
     fn host_of(&self, candidate: &CandidatePath) -> &'a dyn Host {
         self.local.filter(|_| candidate.is_local).unwrap_or(self.host)
+    }
+
+    /// Returns the candidate paths that are not below a folder of the user's choice.
+    fn fixed_candidates(&self, name: &[u8]) -> impl Iterator<Item = CandidatePath> {
+        self.candidates(name).into_iter().filter(|candidate| !candidate.is_local)
+    }
+
+    /// Returns the paths of a recorded folder: those that the user's path map gives, then the recorded one.
+    fn folders(&self, name: &[u8]) -> Vec<PathBuf> {
+        let Some(plain) = SourceName::new(name) else { return Vec::new() };
+        let mapped = self.search.path_map.iter().filter_map(|(from, to)| {
+            let to = Path::new(OsStr::from_bytes(to));
+            if SourceName::new(from).as_ref() == Some(&plain) {
+                return Some(to.to_owned());
+            }
+            Some(to.join(plain.rest_after(from)?))
+        });
+        let recorded = Path::new(OsStr::from_bytes(name)).to_owned();
+        let is_here = !plain.is_absolute() || plain.below_current_folder().is_some();
+        mapped.chain(Some(recorded).filter(|_| !is_here)).collect()
     }
 
     /// Returns the candidate paths of a file in search order: the path that the user's path map gives, then the
@@ -153,6 +195,19 @@ impl<'a> SourceFiles<'a> {
             candidates.extend(plain);
         }
     }
+}
+
+/// Returns true if a file is named like a source.
+fn is_source(name: &[u8]) -> bool {
+    let ending = Path::new(OsStr::from_bytes(name)).extension().and_then(OsStr::to_str);
+    ending.is_some_and(|ending| ENDINGS.contains(&ending))
+}
+
+/// Returns the content of a file, if it is a text of at most 2 MiB.
+fn text_of(file: &HostFile) -> Option<Vec<u8>> {
+    let bytes: &[u8] = &file.content;
+    let is_text = bytes.len() <= MOST_OF_FILE && !bytes.contains(&0);
+    is_text.then(|| bytes.to_vec())
 }
 
 impl CandidatePath {
@@ -213,6 +268,45 @@ mod tests {
         assert!(shown(&search(&[("/build", "/copy/src")], &[]), b"/build/c.rs"));
         let dir = FileSearch { source_dirs: vec!["/src".into()], ..search(&[], &[]) };
         assert!(shown(&dir, b"./a.c") && !shown(&dir, b"./shadow"));
+    }
+
+    #[test]
+    fn files_below_their_compile_directory() {
+        let machine = machine(&["/work/a.c", "/work/notes", "/usr/include/b.h", "/moved/x/a.c"]);
+        let below = |search: &FileSearch, name: &str, dir: &str| {
+            let files = SourceFiles::new(search, &machine);
+            let text = files.text_below(name.as_bytes(), dir.as_bytes());
+            assert!(text.is_none() || files.may_be_below(name.as_bytes()), "{name}");
+            text.map(|text| String::from_utf8_lossy(&text).into_owned())
+        };
+        let none = search(&[], &[]);
+        for name in ["/work/a.c", "/work/none/../a.c", "/work//./a.c"] {
+            assert_eq!(below(&none, name, "/work").as_deref(), Some("/work/a.c"), "{name}");
+        }
+        for (name, dir) in [
+            ("/usr/include/b.h", "/work"),
+            ("/work/../usr/include/b.h", "/work"),
+            ("/work/a.c", "/wor"),
+            ("/work/a.c", "/"),
+            ("/work/a.c", ""),
+            ("/work/a.c", "."),
+            ("/work/notes", "/work"),
+            ("./work/a.c", "."),
+            ("/work/a.c", "/proc/self/cwd"),
+        ] {
+            assert_eq!(below(&none, name, dir), None, "{name} {dir}");
+        }
+        let dirs = FileSearch { source_dirs: vec!["/work".into()], ..search(&[], &[]) };
+        assert_eq!(below(&dirs, "/gone/a.c", "/gone"), None, "only the recorded path");
+        for (from, name, dir) in [
+            ("/build", "/build/x/a.c", "/build"),
+            ("/build", "/build/x/a.c", "/build/x"),
+            (".", "./x/a.c", "."),
+        ] {
+            let map = search(&[(from, "/moved")], &[]);
+            assert_eq!(below(&map, name, dir).as_deref(), Some("/moved/x/a.c"), "{from} {dir}");
+            assert_eq!(below(&map, name, "/other"), None, "{from}");
+        }
     }
 
     #[test]

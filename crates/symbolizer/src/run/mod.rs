@@ -1,5 +1,6 @@
 //! The run: files in parallel, then units of all files in parallel, in a few rounds.
 
+mod compile_dirs;
 mod findings;
 mod job;
 mod merge;
@@ -28,6 +29,8 @@ use crate::run::job::{LoadedFiles, OpenedFiles, SymbolName};
 use crate::run::merge::merge;
 use crate::run::rounds::{RoundInput, Rounds};
 use crate::run::splits::{SplitImages, SplitView, split_files, split_images, split_views};
+
+pub use compile_dirs::compile_dirs;
 
 /// Looks up all addresses of all requests on the threads of the current rayon pool. The result does not depend on the
 /// number of threads. Names of functions (demangled) and paths of files are interned in `strings`.

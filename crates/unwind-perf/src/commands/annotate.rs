@@ -5,7 +5,7 @@ use std::sync::Arc;
 use address::Svma;
 use anyhow::bail;
 use formats::{AnnotatedFunction, AnnotatedSource, ConsoleLook, StackWeight};
-use pipeline::{Analysis, FileSearch, Observer, Options};
+use pipeline::{Analysis, Demangle, FileSearch, NameOptions, Observer, Options};
 use profile::query::{
     AddressCost, Annotation, Cost, FoldedFrames, FunctionMarks, FunctionQuery, Functions, Weights,
     address_costs, annotate, stack_costs,
@@ -64,7 +64,7 @@ fn annotated(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
     let (instructions, addresses, why) = if args.no_code {
         (Vec::new(), Vec::new(), None)
     } else {
-        code(&analysis, &stacks, function)
+        code(&analysis, &stacks, function, &options.names)
     };
     let sources = sources(&analysis, function, &options.files);
     let names: Vec<_> = functions.rows.iter().map(|row| row.name).collect();
@@ -141,13 +141,16 @@ fn code(
     analysis: &Analysis,
     stacks: &[(StackId, Cost)],
     function: &Annotation,
+    names: &NameOptions,
 ) -> FunctionInstructions {
     let Some(&(place, _)) = function.code.first() else {
         let why = "the start of the function is unknown".to_owned();
         return (Vec::new(), Vec::new(), Some(why));
     };
     match analysis.code().instructions(place.0, Svma(place.1)) {
-        Ok(instructions) => {
+        Ok(mut instructions) => {
+            let demangle = names.demangle.unwrap_or(Demangle::Short);
+            analysis.name_targets(place.0, &mut instructions, demangle);
             let text = instructions.into_iter().map(|it| (it.address.0, it.len, it.text));
             (text.collect(), address_costs(&analysis.profile, stacks, place), None)
         }

@@ -16,7 +16,7 @@ mod manual;
 mod mcp;
 mod no_samples;
 mod options_json;
-mod page_code;
+mod page;
 mod profile;
 mod record;
 #[cfg(feature = "service")]

@@ -5,17 +5,16 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use formats::{
-    Format, FormatOptions, GrowingSamples, Page, Printer, ScriptFields, StackWeight, TopTable,
+    Format, FormatOptions, GrowingSamples, Printer, ScriptFields, StackWeight, TopTable,
 };
 use host::{FreedMemory, Origin};
-use pipeline::{Analysis, FileSearch, Observer, Options, StreamOptions};
+use pipeline::{Analysis, Observer, Options, StreamOptions};
 use profile::query::FoldedFrames;
 
 use super::account::print_account;
 use super::lines::{is_stream, print_lines};
 use super::no_samples::{no_samples_advice, no_samples_advice_of};
-use super::page_code::page_code;
-use super::sources::{Sources, not_found, sources};
+use super::page::{Embedded, EmbeddedSources, page};
 #[cfg(feature = "flamegraph")]
 use crate::args::FlamegraphArgs;
 use crate::args::{
@@ -43,15 +42,6 @@ pub(super) struct ProfileJob<'a> {
     pub(super) folded: Option<FoldedFrames>,
     /// The arguments of the command that are not options of the run.
     pub(super) args: &'a RunArgs,
-}
-
-/// Contents of a page in addition to its tables.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Embedded {
-    /// True to embed the text of source files.
-    pub(super) sources: bool,
-    /// True to embed the instructions of functions.
-    pub(super) code: bool,
 }
 
 /// Kind of output.
@@ -166,7 +156,12 @@ pub(super) fn report(args: &ReportArgs) -> anyhow::Result<Status> {
         ..FormatOptions::DEFAULT
     };
     let output = fixed(Format::Report, options, &args.run)?;
-    let embedded = Embedded { sources: args.embed_sources, code: !args.no_code };
+    let sources = match (args.embed_sources, args.no_sources) {
+        (true, _) => EmbeddedSources::All,
+        (false, true) => EmbeddedSources::None,
+        (false, false) => EmbeddedSources::Own,
+    };
+    let embedded = Embedded { sources, code: !args.no_code };
     let (input, no_open) = (args.input.path()?, args.no_open);
     let (service_name, folded, args) = (None, None, &args.run);
     ProfileJob { input, output, embedded, service_name, no_open, run, folded, args }.run()
@@ -246,30 +241,6 @@ pub(crate) fn on_pool<T: Send>(
     pool.install(work)
 }
 
-/// Builds the page of a recording with its embedded sources and code.
-/// Returns a message as well if sources were requested and none was found.
-fn page(
-    analysis: &Analysis,
-    files: &FileSearch,
-    inlines: bool,
-    embedded: Embedded,
-) -> (Page, Option<String>) {
-    let written = analysis.written.and_then(|at| i64::try_from(at / 1_000_000).ok());
-    let mut page = Page { inlines, written, ..Page::default() };
-    let mut message = None;
-    if embedded.sources {
-        let local = host();
-        let Sources { found, missing } =
-            sources(&analysis.profile, &analysis.source_files(files, &*local));
-        message = missing.filter(|_| found.is_empty()).map(|name| not_found(&name));
-        page.sources = found;
-    }
-    if embedded.code {
-        page.code = page_code(analysis);
-    }
-    (page, message)
-}
-
 /// Adds off-CPU times to the options of a run if its output has them; a page has them if the recording shows them.
 fn with_off_cpu(options: Options, is_weight: bool, is_page: bool) -> Options {
     let is_wanted = is_weight || options.off_cpu;
@@ -337,7 +308,7 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     }
     let (printer, message): (Box<dyn Printer>, _) = match page_inlines {
         Some(inlines) => {
-            let (page, message) = page(&analysis, &options.files, inlines, embedded);
+            let (page, message) = page(&analysis, input, &options, inlines, embedded);
             (Box::new(page), message)
         }
         None => (printer, None),

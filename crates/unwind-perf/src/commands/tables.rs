@@ -6,7 +6,8 @@ use options::{GroupBy, TopFormat, Weight};
 use profile::query::FoldedFrames;
 
 use super::extensions::by_ending;
-use super::profile::{Embedded, OutputFile, ProfileJob};
+use super::page::Embedded;
+use super::profile::{OutputFile, ProfileJob};
 use crate::args::{TopArgs, TreeArgs};
 use crate::terminal::{Status, console_look};
 

@@ -8,7 +8,7 @@ use address::{ModuleId, Svma};
 use anyhow::{Context as _, bail};
 use host::Host;
 use pipeline::{
-    Analysis, Error, FileSearch, Grown, Observer, Options, Schedule, Sink, SourceFiles,
+    Analysis, Demangle, Error, FileSearch, Grown, Observer, Options, Schedule, Sink, SourceFiles,
     StreamOptions, Ticks,
 };
 use profile::Profile;
@@ -94,7 +94,7 @@ fn whole(
     }
     let (feed, shown) = Feed::new();
     let read = ReadThrough::of(&analysis.profile);
-    let analysis = hand_over(&feed, analysis, &options.files);
+    let analysis = hand_over(&feed, analysis, options);
     tui::run(view, shown).context("cannot use the terminal")?;
     Ok(end(args, &analysis, read))
 }
@@ -122,7 +122,7 @@ fn growing(
         match analysis {
             Ok(analysis) => {
                 let read = ReadThrough::of(&analysis.profile);
-                let analysis = hand_over(&feed, analysis, &options.files);
+                let analysis = hand_over(&feed, analysis, options);
                 feed.send(Update::Ended);
                 if sink.has_dropped {
                     feed.send(Update::Progress(DROPPED.to_owned()));
@@ -155,11 +155,15 @@ fn growing(
 }
 
 /// Sends the profile and access to its code to the view. Returns the rest of the analysis.
-fn hand_over(feed: &Feed, mut analysis: Analysis, files: &FileSearch) -> Arc<Analysis> {
+fn hand_over(feed: &Feed, mut analysis: Analysis, options: &Options) -> Arc<Analysis> {
     let profile = Box::new(std::mem::take(&mut analysis.profile));
     let analysis = Arc::new(analysis);
-    let code =
-        AnalysisCode { analysis: Arc::clone(&analysis), files: files.clone(), local: host() };
+    let code = AnalysisCode {
+        analysis: Arc::clone(&analysis),
+        files: options.files.clone(),
+        local: host(),
+        demangle: options.names.demangle.unwrap_or(Demangle::Short),
+    };
     feed.send(Update::Code(Box::new(code)));
     feed.send(Update::Profile(profile));
     analysis
@@ -269,6 +273,8 @@ struct AnalysisCode {
     analysis: Arc<Analysis>,
     files: FileSearch,
     local: Arc<dyn Host>,
+    /// The form of the names of functions that code calls.
+    demangle: Demangle,
 }
 
 impl Code for AnalysisCode {
@@ -278,7 +284,8 @@ impl Code for AnalysisCode {
 
     fn instructions(&self, module: ModuleId, start: u64) -> Result<Vec<Instruction>, String> {
         let found = self.analysis.code().instructions(module, Svma(start));
-        let found = found.map_err(|error| error.to_string())?;
+        let mut found = found.map_err(|error| error.to_string())?;
+        self.analysis.name_targets(module, &mut found, self.demangle);
         let instruction = |it: pipeline::Instruction| Instruction {
             address: it.address.0,
             len: it.len,

@@ -36,6 +36,7 @@ export const COLUMNS = {
  *   losses: { module: number, samples: number, reason: string, help: string }[],
  *   findings: { kind: string, message: string, count: number }[],
  *   sources: { file: string, text: string }[], code?: import("./code.js").CodeBlock[], codeLeftOut?: number,
+ *   targets?: [number, number, string][],
  *   columns: [string, string, number][] }} Head */
 /** Tree of lines: each node is a line of a function under its callers. Parents precede their children. In growing
  * tables, the lines of a function are not adjacent.

@@ -12,6 +12,7 @@ export function codeOfService(id, head) {
   const known = [];
   return {
     blocks: () => known,
+    nameAt: () => "",
     at: async (module, address) => {
       const found = known.find((block) => block.module === module && address >= block.start && address < endOf(block));
       if (found) return found;
@@ -26,7 +27,7 @@ export function codeOfService(id, head) {
       known.push(block);
       return block;
     },
-    why: "Instructions are shown for x86-64 code in files; the kernel and code without a file have none.",
+    why: "Instructions are shown for x86-64 and aarch64 code in files; the kernel and code without a file have none.",
   };
 }
 

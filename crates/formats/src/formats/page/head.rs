@@ -257,6 +257,14 @@ fn code(json: &mut JsonWriter, page: &Page, modules: &PageModules<'_>) {
             json.key("text").lines(lines.join("\n"));
         });
     });
+    json.key("targets").array(&page.code.targets, |json, target| {
+        let module = modules.of_module.get(target.module);
+        json.array([()], |json, ()| {
+            json.number(module.map_or(-1, |&at| at as i64));
+            json.number(target.address);
+            json.string(&target.name);
+        });
+    });
     json.key("codeLeftOut").number(page.code.omitted);
 }
 

@@ -47,11 +47,24 @@ pub struct PageFunctionCode {
     pub instructions: Vec<(u8, String)>,
 }
 
+/// Name of the code that instructions jump to or call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageTarget {
+    /// Its module.
+    pub module: ModuleId,
+    /// Its address, as stated in the module's file.
+    pub address: u64,
+    /// Name of its function, with the offset from its start.
+    pub name: Vec<u8>,
+}
+
 /// Instructions included in the page.
 #[derive(Debug, Clone, Default)]
 pub struct PageCode {
     /// Functions, sorted by decreasing number of samples.
     pub functions: Vec<PageFunctionCode>,
+    /// Names of jump and call targets outside of their functions.
+    pub targets: Vec<PageTarget>,
     /// Number of functions with samples that exceeded the limit.
     pub omitted: u64,
 }

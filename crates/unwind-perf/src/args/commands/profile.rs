@@ -115,12 +115,19 @@ pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) input: InputArg,
 
-    /// Include the text of the costliest source files in the page
+    /// Include the text of the costliest source files, up to 16 MiB, also of other users' recordings
     ///
     /// Files are looked up as the debug information names them, with --path-map, --source-dir and --sysroot. Only files
     /// with the ending of a source file are read.
     #[arg(long)]
     pub(crate) embed_sources: bool,
+
+    /// Omit the text of source files
+    ///
+    /// Default: the page has up to 4 MiB of source files if the recording is a file of this user and of this host. Each
+    /// file is below the directory in which it was compiled.
+    #[arg(long, conflicts_with = "embed_sources")]
+    pub(crate) no_sources: bool,
 
     /// Omit the instructions of the costliest functions
     #[arg(long)]

@@ -24,7 +24,7 @@ use pipeline::{FileSearch, Observer, Options, search_in_bundle};
 use self::anonymous::Anonymous;
 use self::stripped::{Stripped, print_changed};
 use self::verification::{ReplayVerdict, has_stacks, json_hash, replay};
-use super::page_code::page_code;
+use super::page::page_code;
 use super::profile::on_pool;
 use crate::args::{BundleArgs, host, pipeline, pipeline_on, source, with_argument};
 use crate::terminal::{Inputs, OutputTarget, Progress, Status, print_damage, print_note, shown};
@@ -118,8 +118,8 @@ impl JournaledRun {
         let analysis = pipeline_on(host).analyze(source(input), options, observer);
         let analysis = analysis.map_err(with_argument)?;
         let json_sha256 = Some(json_hash(&analysis.profile)?);
-        // Pages show the instructions of functions, so the bundle needs their bytes as well.
-        let _ = page_code(&analysis);
+        // Pages show the instructions of functions, so the bundle needs their bytes and the names of their targets.
+        let _ = page_code(&analysis, options.names.demangle.unwrap_or_default());
         if let Some(stripped) = stripped {
             print_changed(&stripped.profile, &analysis.profile, args.quiet);
         }

@@ -146,6 +146,10 @@ fn wrong_arguments_are_told() {
         ),
         (&["report", "perf.data", "--reverse"], "error: unexpected argument '--reverse' found"),
         (
+            &["report", "perf.data", "--embed-sources", "--no-sources"],
+            "error: the argument '--embed-sources' cannot be used with '--no-sources'",
+        ),
+        (
             &["report", "perf.data", "-o", "x.svg"],
             "unwind-perf: x.svg is named like the format flamegraph, and this command writes report \
              (FILE.html); for flamegraph: unwind-perf PERF_DATA -o x.svg",

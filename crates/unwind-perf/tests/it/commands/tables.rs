@@ -229,6 +229,35 @@ spin  spin-lld: own 100.0 %, inclusive 100.0 %
     assert_eq!(ran.stderr, message);
 }
 
+/// Neither function has samples of its own; PLT stubs are named by relocations.
+#[test]
+fn calls_have_the_names_of_their_targets() {
+    let called = |case: &str| {
+        let text = printed(case, &["annotate", "main"]);
+        let names = text.lines().filter_map(|line| line.get(line.find(" <")? + 1..));
+        names.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(called("plt"), ["<call_back@plt>"]);
+    let expected =
+        ["__sigaction", "__sigaction", "deep", "qsort", "with_alloca", "raiser", "trapper"];
+    assert_eq!(called("aarch64-chain"), expected.map(|name| format!("<{name}>")));
+}
+
+#[test]
+fn instructions_of_aarch64() {
+    let text = printed("aarch64-chain", &["annotate", "stop_leaf"]);
+    let code = text.split("instruction\n").nth(1).expect("instructions");
+    let texts: Vec<&str> = code.lines().filter_map(|line| line.get(32..)).collect();
+    let expected = [
+        "adrp x2, 0x492000",
+        "ldr x1, [x2, #0x58]",
+        "add x1, x1, x0",
+        "str x1, [x2, #0x58]",
+        "ret",
+    ];
+    assert_eq!(texts, expected);
+}
+
 /// Returns the command's output on a terminal of 60 columns, its messages, and its status.
 fn on_a_terminal(case: &Case, arguments: &[&str]) -> (String, String, Option<i32>) {
     let sysroot = sysroot();

@@ -85,3 +85,68 @@ fn pages_and_bundles_have_them_from_the_named_folder() {
     std::fs::copy(PathBuf::from(&dir).join("spin.h"), folder.join("spin.h")).expect("a copy");
     assert!(!run(&folder, &shown).text().contains(LINE));
 }
+
+/// Writes the recording of a case as if it were made on this host.
+fn recorded_here(case: &Case, path: &Path) {
+    /// Recorded strings are padded with zeros to a multiple of it. Source: tools/perf/util/header.c, `NAME_ALIGN`.
+    const PADDED: usize = 64;
+    let name = std::fs::read("/proc/sys/kernel/hostname").expect("a host name");
+    let name = name.trim_ascii();
+    let mut bytes = case.bytes();
+    let recorded = b"testbox\0";
+    let at = bytes.windows(recorded.len()).position(|it| it == recorded).expect("a host name");
+    let field = &mut bytes[at..at + PADDED];
+    field.fill(0);
+    field[..name.len()].copy_from_slice(name);
+    std::fs::write(path, bytes).expect("written");
+}
+
+#[test]
+fn own_recordings_bring_their_sources_along() {
+    let folder = empty_folder("own-sources");
+    let case = Case::named("inlines-gcc");
+    recorded_here(&case, &folder.join("perf.data"));
+    std::fs::write(folder.join("other.data"), case.bytes()).expect("written");
+    std::fs::create_dir(folder.join("work")).expect("a folder");
+    // The tables of a page are compressed: a long text without repetitions shows in its length.
+    let text: String = (1..1000_u64).map(|at| format!("// {}\n", at.pow(5))).collect();
+    std::fs::write(folder.join("work/inlines.cpp"), &text).expect("written");
+    std::fs::write(folder.join("outside.cpp"), &text).expect("written");
+    let built = "/tmp/unwind-perf-testdata/inlines-gcc";
+    let map = format!("{built}={}", folder.join("work").display());
+    let program = sysroot().join(format!("{}/inlines-gcc", built.trim_start_matches('/')));
+    let program = program.to_str().expect("UTF-8");
+    let embedded = |arguments: &[&str]| {
+        let all = ["report", "-o", "page.html", "--module", program, "--path-map", &map];
+        let ran = run(&folder, &[&all, arguments].concat()).expect_status(0);
+        let page = std::fs::read_to_string(folder.join("page.html")).expect("a page");
+        let said: Vec<String> =
+            ran.stderr.lines().filter(|it| it.contains("source file")).map(str::to_owned).collect();
+        (page.len(), said.join("\n"))
+    };
+    let (short, nothing) = embedded(&["perf.data", "--no-sources"]);
+    assert_eq!(nothing, "");
+    let embedded = |arguments: &[&str]| {
+        let (len, said) = embedded(arguments);
+        (len > short + 4096, said)
+    };
+    let said = "1 source file is in the page; --no-sources leaves it out";
+    assert_eq!(embedded(&["perf.data"]), (true, said.to_owned()));
+    assert_eq!(embedded(&["perf.data", "-q"]), (true, String::new()));
+    assert_eq!(embedded(&["perf.data", "--embed-sources"]), (true, String::new()));
+    let without = (false, String::new());
+    assert_eq!(embedded(&["other.data"]), without, "of another host");
+    let link = folder.join("work/inlines.cpp");
+    std::fs::remove_file(&link).expect("removed");
+    std::os::unix::fs::symlink(folder.join("outside.cpp"), link).expect("a link");
+    assert_eq!(embedded(&["perf.data"]), without, "the link leaves the directory");
+    run(&folder, &["bundle", "perf.data", "--module", program, "-o", "a.upb"]).expect_status(0);
+    let ran = run(&folder, &["report", "-o", "page.html", "a.upb"]).expect_status(0);
+    assert!(!ran.stderr.contains("source file"), "{}", ran.stderr);
+    // Only the superuser can give a file away.
+    if std::os::unix::fs::chown(folder.join("perf.data"), Some(12_345), None).is_ok() {
+        std::fs::copy(folder.join("outside.cpp"), folder.join("work/copy")).expect("a copy");
+        std::fs::rename(folder.join("work/copy"), folder.join("work/inlines.cpp")).expect("moved");
+        assert_eq!(embedded(&["perf.data"]), without, "of another user");
+    }
+}

@@ -2,6 +2,7 @@
 // Direct jumps inside a function's machine code, and the names of its calls' targets.
 import { INLINED, NONE } from "../columns.js";
 import { addressAt, endOf } from "../code.js";
+import { shortName } from "../short.js";
 
 /** Jump between two instructions, by index, in a lane of the drawing; `lane` is -1 if there is no free lane.
  * @typedef {{ from: number, to: number, lane: number }} Jump */
@@ -10,12 +11,14 @@ import { addressAt, endOf } from "../code.js";
 export const LANES = 6;
 /** Jump or call with a direct target, with its prefixes and the prediction after its name. */
 const DIRECT = /^(?:(?:notrack|bnd|data16|addr32|xacquire|xrelease|repz?) )*(j\w+|loop\w*|xbegin|call\w?)(?:,p[nt])? (?:[a-z]+ )?(0x[0-9a-f]+)$/;
+/** The same of aarch64. */
+const DIRECT_AARCH64 = /^(bl?|bc?\.[a-z]{2}|cbn?z \w+,|tbn?z \w+, #\w+,) (0x[0-9a-f]+)$/;
 
 /** Target of a direct jump or call.
  * @param {string} text @returns {{ address: number, isCall: boolean } | null} */
 export function targetOf(text) {
-  const found = DIRECT.exec(text);
-  return found ? { address: Number(found[2]), isCall: found[1].startsWith("call") } : null;
+  const found = DIRECT.exec(text) || DIRECT_AARCH64.exec(text);
+  return found ? { address: Number(found[2]), isCall: found[1].startsWith("call") || found[1] === "bl" } : null;
 }
 
 /** Jumps inside the code. Short ones have the lanes beside the instructions. Jumps to one target share a
@@ -71,4 +74,14 @@ export function functionsAt(model, module, blocks) {
     found.set(block.start, func[node]);
   }
   return found;
+}
+
+/** End of a target's name that is not part of the function's name. */
+const AFTER_NAME = /(?:@plt)?(?:\+0x[0-9a-f]+)?$/;
+
+/** Name of a target with the short name of its function.
+ * @param {string} name */
+export function shortTarget(name) {
+  const at = name.search(AFTER_NAME);
+  return shortName(name.slice(0, at)) + name.slice(at);
 }

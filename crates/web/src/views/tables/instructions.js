@@ -2,7 +2,7 @@
 // Machine code that contains samples of a function: its instructions with their costs, or a note on the samples without
 // code.
 import { codeLines, endOf, hex, addressesOf, whyNoAddress } from "../../data/code.js";
-import { functionsAt, jumpsOf, targetOf } from "../../data/listing/jumps.js";
+import { functionsAt, jumpsOf, shortTarget, targetOf } from "../../data/listing/jumps.js";
 import { amount, percent, spread } from "../../data/numbers.js";
 import { make } from "../elements/element.js";
 import { Arrows, withTarget } from "./arrows.js";
@@ -53,6 +53,8 @@ export class Instructions {
     });
     /** Own samples of the instruction with most of them, and all samples of the one with most of these. */
     this.most = this.mostAll = 1;
+    /** End address of the shown part. */
+    this.end = 0;
     this.element = make("div", { class: "column" }, this.head, this.note, this.list, this.rows.element);
     /** @type {{ block: CodeBlock, lines: CodeLine[], name: string, own: number }[]} */
     this.parts = [];
@@ -101,6 +103,7 @@ export class Instructions {
     this.head.textContent = `Instructions of ${part.name || "the machine code"}`;
     let most = 0;
     part.lines.forEach((line, at) => { if (line.all > part.lines[most].all) most = at; });
+    this.end = endOf(part.block);
     this.most = part.lines.reduce((sum, line) => Math.max(sum, line.own), 1);
     this.mostAll = Math.max(1, part.lines[most]?.all ?? 1);
     this.arrows.show(jumpsOf(part.lines));
@@ -132,8 +135,11 @@ export class Instructions {
 
   /** @param {CodeLine} row */
   calleeName(row) {
-    const f = this.callee(row);
-    return f < 0 ? "" : this.app.label(f);
+    const f = this.callee(row), address = targetOf(row.text)?.address ?? -1, part = this.parts[Number(this.list.value) || 0];
+    if (f >= 0) return this.app.label(f);
+    if (!part || (address >= part.block.start && address < this.end)) return "";
+    const name = this.app.code.nameAt(part.block.module, address);
+    return this.app.state.names === "short" ? shortTarget(name) : name;
   }
 
   /** Goes to the target of a jump, or to the function that a call or a jump enters.

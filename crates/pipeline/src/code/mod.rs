@@ -1,11 +1,16 @@
 //! The machine code of functions of a profile, as instructions.
 
+mod compile_dirs;
+mod targets;
+
 use address::{ById as _, ModuleId, Svma};
 use hashbrown::HashMap;
 use symbolizer::{Instruction, NoInstructions, disassemble};
 use unwinder::FunctionStarts;
 
 use crate::runs::Analysis;
+
+pub use targets::outside_targets;
 
 /// The reason that the code of a function cannot be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,7 +1,9 @@
-//! Disassembly of x86 code, 64 and 32 bits, by iced.
+//! Disassembly of x86 and aarch64 code.
+
+mod aarch64;
+mod x86;
 
 use address::{Arch, Svma};
-use iced_x86::{Decoder, DecoderOptions, Formatter as _, GasFormatter, Instruction as Decoded};
 use image_store::Image;
 
 /// An instruction.
@@ -13,6 +15,8 @@ pub struct Instruction {
     pub len: u8,
     /// Its text, in the syntax of the GNU assembler.
     pub text: String,
+    /// The file address that it jumps to or calls, if the instruction states it.
+    pub target: Option<Svma>,
 }
 
 /// The reason that code cannot be disassembled.
@@ -20,7 +24,7 @@ pub struct Instruction {
 #[non_exhaustive]
 pub enum NoInstructions {
     /// Code of another processor.
-    #[error("instructions are shown for x86-64 and i386 only")]
+    #[error("instructions are shown for x86-64, i386 and aarch64 only")]
     Processor,
     /// The file does not hold the bytes.
     #[error("the file does not hold the code")]
@@ -33,7 +37,8 @@ pub enum NoInstructions {
 /// Length of the longest function that is shown, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// Disassembles a range of a file's code. An invalid byte becomes `(bad)`.
+/// Disassembles a range of a file's code. An invalid byte of x86 becomes `(bad)`, an
+/// invalid word of aarch64 `.word 0x…`.
 ///
 /// # Errors
 /// If the code is for another processor, not in the file, or too long.
@@ -42,26 +47,20 @@ pub fn disassemble(
     start: Svma,
     end: Svma,
 ) -> Result<Vec<Instruction>, NoInstructions> {
-    let arch = image.arch().filter(|arch| matches!(arch, Arch::X86_64 | Arch::X86));
-    let bits = arch.and_then(Arch::bits).ok_or(NoInstructions::Processor)?;
+    let is_known = matches!(image.arch(), Some(Arch::X86_64 | Arch::X86 | Arch::Aarch64));
+    if !is_known {
+        return Err(NoInstructions::Processor);
+    }
     let len = end.0.saturating_sub(start.0);
     if len > LONGEST {
         return Err(NoInstructions::TooLong);
     }
     let len = usize::try_from(len).map_err(|_| NoInstructions::TooLong)?;
     let bytes = image.read_only_bytes(start, len).ok_or(NoInstructions::NoBytes)?;
-    let mut decoder = Decoder::with_ip(bits, bytes, start.0, DecoderOptions::NONE);
-    let mut formatter = GasFormatter::new();
-    formatter.options_mut().set_uppercase_hex(false);
-    formatter.options_mut().set_branch_leading_zeros(false);
-    let mut decoded = Decoded::default();
-    let mut instructions = Vec::new();
-    while decoder.can_decode() {
-        decoder.decode_out(&mut decoded);
-        let mut text = String::new();
-        formatter.format(&decoded, &mut text);
-        let len = decoded.len() as u8;
-        instructions.push(Instruction { address: Svma(decoded.ip()), len, text });
+    match image.arch() {
+        Some(Arch::X86_64) => Ok(x86::disassemble(bytes, start, 64)),
+        Some(Arch::X86) => Ok(x86::disassemble(bytes, start, 32)),
+        Some(Arch::Aarch64) => Ok(aarch64::disassemble(bytes, start)),
+        _ => Err(NoInstructions::Processor),
     }
-    Ok(instructions)
 }

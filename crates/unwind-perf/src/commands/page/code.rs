@@ -1,9 +1,9 @@
 //! Instructions for a page: those of the functions with the most samples.
 
 use address::{BuildId, ById as _, ModuleId, Svma};
-use formats::{PageCode, PageFunctionCode};
+use formats::{PageCode, PageFunctionCode, PageTarget};
 use hashbrown::{HashMap, HashSet};
-use pipeline::Analysis;
+use pipeline::{Analysis, Demangle, outside_targets};
 use profile::{LocationAddress, Profile, StringId};
 
 /// Maximum number of functions, those with the most samples.
@@ -20,11 +20,16 @@ struct SampledFunctions {
     functions: Vec<((ModuleId, u64), u64)>,
 }
 
-/// Returns the instructions of the functions with the most samples, if their code can be read.
-pub(super) fn page_code(analysis: &Analysis) -> PageCode {
+/// Maximum size of the names of all targets, in bytes.
+const MOST_NAMES: usize = 256 << 10;
+
+/// Returns the instructions of the functions with the most samples, if their code can be read, and the names of the
+/// functions that these jump to or call.
+pub(in crate::commands) fn page_code(analysis: &Analysis, demangle: Demangle) -> PageCode {
     let mut reader = analysis.code();
     let mut code = PageCode::default();
     let mut left = MOST;
+    let mut targets: Vec<(ModuleId, Svma)> = Vec::new();
     for (at, &((module, start), _)) in
         SampledFunctions::new(&analysis.profile).functions.iter().enumerate()
     {
@@ -41,10 +46,29 @@ pub(super) fn page_code(analysis: &Analysis) -> PageCode {
             continue;
         }
         left -= size;
+        targets.extend(outside_targets(&instructions).into_iter().map(|(_, at)| (module, at)));
         let instructions = instructions.into_iter().map(|it| (it.len, it.text)).collect();
         code.functions.push(PageFunctionCode { module, start, instructions });
     }
+    code.targets = named(analysis, &targets, demangle);
     code
+}
+
+/// Returns the names of targets, sorted. If they are too long, those of the functions with the most samples are kept.
+fn named(analysis: &Analysis, targets: &[(ModuleId, Svma)], demangle: Demangle) -> Vec<PageTarget> {
+    let mut seen = HashSet::new();
+    let mut left = MOST_NAMES;
+    let mut named = Vec::new();
+    for (&place, name) in targets.iter().zip(analysis.target_names(targets, demangle)) {
+        let Some(name) = name.filter(|name| name.len() <= left && seen.insert(place)) else {
+            continue;
+        };
+        left -= name.len();
+        let (module, address) = place;
+        named.push(PageTarget { module, address: address.0, name });
+    }
+    named.sort_unstable_by_key(|target| (target.module, target.address));
+    named
 }
 
 impl SampledFunctions {
@@ -75,7 +99,7 @@ impl SampledFunctions {
 }
 
 /// Returns the number of samples by stack.
-fn by_stack(profile: &Profile) -> Vec<u64> {
+pub(super) fn by_stack(profile: &Profile) -> Vec<u64> {
     let mut counts = vec![0; profile.stacks.len()];
     for stack in profile.samples.iter().filter_map(|sample| sample.stack) {
         if let Some(count) = counts.by_id_mut(stack) {
