@@ -83,6 +83,16 @@ export class Rows {
     this.draw();
   }
 
+  /** Makes a column wide enough for the longest text in a monospaced font.
+   * @param {number} at */
+  widen(at) {
+    const { options: { columns } } = this, column = columns[at];
+    const longest = this.rows.reduce((most, row) => Math.max(most, column.text(row.data).length), column.title.length);
+    columns[at] = { ...column, width: `${Math.ceil(longest * 0.62 + 1.5)}em` };
+    this.fitted = "";
+    this.draw();
+  }
+
   /** Leaves out columns until the names have enough space. */
   arrange() {
     const { element, options: { columns } } = this, { weight } = document.documentElement.dataset, width = element.clientWidth;

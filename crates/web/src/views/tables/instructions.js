@@ -14,6 +14,8 @@ import { Rows } from "../elements/rows.js";
 
 /** Maximum number of selectable parts of machine code: the function itself, and the functions it was inlined into. */
 const MOST = 12;
+/** Index of the column of addresses: those of kernels have 16 digits. */
+const ADDRESS = 2;
 
 export class Instructions {
   /** @param {App} app */
@@ -45,7 +47,7 @@ export class Instructions {
       over: (row) => this.light(row ? this.index(row) : -1),
       columns: [
         { title: "Own", width: "5.5em", kind: "number", text: (row) => row.own ? percent(row.own, app.costs.allN) : "", hint: (row) => row.own ? own(row) : "", bar: (row) => row.own / this.most },
-        { title: "All", width: "4.5em", kind: "number", text: (row) => row.all ? amount(row.all) : "", hint: (row) => row.all > row.own ? `${amount(row.all - row.own)} of them in other functions inlined here, or in functions that inline this one` : "", bar: (row) => row.all / this.mostAll },
+        { title: "All", width: "5.5em", kind: "number", text: (row) => row.all ? percent(row.all, app.costs.allN) : "", hint: (row) => row.all ? `${amount(row.all)} samples${row.all > row.own ? `, ${amount(row.all - row.own)} of them in other functions inlined here, or in functions that inline this one` : ""}` : "", bar: (row) => row.all / this.mostAll },
         { title: "Address", width: "8em", kind: "name", text: (row) => hex(row.address), mark },
         { title: "Jumps", width: "4.6em", kind: "name", text: () => "", draw: (row) => [this.arrows.draw(this.index(row))], drop: 1 },
         { title: "Instruction", width: "minmax(16em, 1fr)", kind: "name", text: (row) => row.text, mark, draw: (row) => withTarget(row.text, this.calleeName(row)) },
@@ -89,6 +91,7 @@ export class Instructions {
       this.most = this.mostAll = Math.max(1, ...places.map(({ n }) => n));
       this.arrows.show([]);
       this.rows.show(places.map(({ address, n }) => ({ address, text: "", all: n, own: n, of: [] })), key === this.shown);
+      this.rows.widen(ADDRESS);
     }
     this.shown = key;
   }
@@ -107,6 +110,7 @@ export class Instructions {
     this.indexes = new Map(part.lines.map((line, at) => [line, at]));
     this.arrows.at = keepPlace ? this.rows.at : most;
     this.rows.show(part.lines, keepPlace);
+    this.rows.widen(ADDRESS);
     this.rows.fit((row) => `${row.text} <${this.calleeName(row)}>`);
     if (keepPlace) return;
     this.rows.reveal(Math.min(part.lines.length - 1, most + 6));
