@@ -1,5 +1,6 @@
 // @ts-check
 // Composition of the page of a profile: its views, the toolbar, the timeline.
+import { eventName } from "../data/names.js";
 import { amount, percent } from "../data/numbers.js";
 import { chip, drawChips } from "./chips.js";
 import { comparisonView } from "./compare/comparison.js";
@@ -82,7 +83,7 @@ function startTools(app) {
   const { head } = app.tables, seen = [...head.events.keys()].filter((event) => app.eventCounts[event] > 0);
   byId("event-label").hidden = seen.length < 2;
   byId("weight-label").hidden = !app.model.weighs;
-  select("event").append(...seen.map((event) => new Option(`${head.events[event].name} (${amount(app.eventCounts[event])})`, String(event))));
+  select("event").append(...seen.map((event) => new Option(`${eventName(head.events[event].name)} (${amount(app.eventCounts[event])})`, String(event))));
   if (head.cgroups) select("group").append(new Option("control group", "cgroup"));
   const bind = (/** @type {string} */ id, /** @type {(value: string) => any} */ patch) =>
     byId(id).addEventListener("change", () => app.change(patch(select(id).value)));

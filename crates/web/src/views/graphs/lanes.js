@@ -1,7 +1,7 @@
 // @ts-check
 // Lanes of the timeline: one for all samples, below it those of threads grouped by name or those of processors, and one
 // for each other event.
-import { folded, groupName } from "../../data/names.js";
+import { eventName, folded, groupName } from "../../data/names.js";
 import { amount } from "../../data/numbers.js";
 
 /** @typedef {import("../app.js").App} App */
@@ -66,7 +66,7 @@ function groups(app, all) {
  * @param {App} app @returns {Lane[]} */
 export function otherEvents(app) {
   const { events } = app.tables.head, others = [...events.keys()].filter((at) => at !== app.event && app.eventCounts[at] > 0);
-  return others.map((at) => ({ key: `event:${at}`, kind: "event", name: events[at].name, ids: [], at, count: app.eventCounts[at], level: 0, inside: [] }));
+  return others.map((at) => ({ key: `event:${at}`, kind: "event", name: eventName(events[at].name), ids: [], at, count: app.eventCounts[at], level: 0, inside: [] }));
 }
 
 /** Visible lanes.
