@@ -27,6 +27,10 @@ export function duration(ns) {
   return ns.toFixed(0) + " ns";
 }
 
+/** Nanoseconds of a round step, without zeros after the point.
+ * @param {number} ns */
+export const roundDuration = (ns) => duration(ns).replace(/(\.\d*?)0+(?= )/, "$1").replace(/\.(?= )/, "");
+
 /** Half the width of the central 95 % of the normal distribution. */
 const Z = 1.959964;
 

@@ -61,7 +61,7 @@ export function changeRows(app, { label, what, name, full, module, scale, notCom
   };
   /** @type {import("../elements/rows.js").Column<Row>[]} */
   const columns = [
-    { title: "Changed", width: isNarrow ? "6.5em" : "8.5em", kind: "name", text: (row) => notCompared?.(row.key) ? "not compared" : changedWords(row), mark: anyMark, hint: (row) => REASONS[notCompared?.(row.key) ?? 0] || (changedWords(row) ? `${changedWords(row)}, significantly` : "not significant") },
+    { title: "Changed", width: isNarrow ? "7em" : "8em", kind: "name", text: (row) => notCompared?.(row.key) ? "not compared" : changedWords(row).replace("inclusive", "incl."), mark: anyMark, hint: (row) => REASONS[notCompared?.(row.key) ?? 0] || (changedWords(row) ? `${changedWords(row)}, significantly` : "not significant") },
     { title: what, width: "minmax(12em, 1fr)", kind: "name", sort: "name", text: (row) => name(row.key), hint: (row) => full(row.key), mark: (row) => hit?.(row.key) ? "hit" : "" },
   ];
   if (module && !isNarrow) columns.push({ title: "Module", width: "minmax(5em, 11em)", kind: "where", text: (row) => module(row.key) });

@@ -14,11 +14,14 @@ import { FONT, ROW, lookOf, paint } from "./paint.js";
 /** @typedef {import("../../data/tree/around.js").CostPicture} CostPicture */
 /** @typedef {import("../../data/tree/layout.js").Box} Box */
 
+/** Minimum height of a graph that fits its frames, in pixels. */
+const LEAST = 64;
+
 export class Graph {
   /** @param {Shell} app
    * @param {{ label: string, down: boolean, zoomed?: (node: number) => void, tell: (text: string) => void,
    *   describe?: (node: number) => string[], colour?: (node: number) => string,
-   *   hatched?: (node: number) => boolean }} options */
+   *   hatched?: (node: number) => boolean, fits?: boolean }} options with `fits`, no higher than its frames */
   constructor(app, options) {
     this.app = app;
     this.options = options;
@@ -99,8 +102,9 @@ export class Graph {
     if (!this.picture || !this.element.clientWidth) return;
     const atEnd = !this.down && this.element.scrollTop + this.element.clientHeight >= this.element.scrollHeight - 2;
     this.width = this.element.clientWidth;
-    this.seen = this.element.clientHeight;
     this.rows = layout(this.picture, this.zoom, this.width);
+    if (this.options.fits) this.element.style.maxHeight = `${Math.max(LEAST, this.rows.length * ROW + 2)}px`;
+    this.seen = this.element.clientHeight;
     this.height = Math.max(this.rows.length * ROW, this.element.clientHeight);
     this.space.style.height = this.height + "px";
     if (atEnd) this.element.scrollTop = this.element.scrollHeight;

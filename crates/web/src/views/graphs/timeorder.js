@@ -22,7 +22,7 @@ const AXIS = 18;
 
 /** @param {App} app @returns {ViewPart} */
 export function orderView(app) {
-  let threads = busyThreads(app.model), { tables } = app;
+  let threads = busyThreads(app.model, app.event), { tables, event } = app;
   const options = () => threads.map(({ id, count }) => make("option", { value: id, text: `${app.threadName(id)} — ${amount(count)}` }));
   const list = /** @type {HTMLSelectElement} */ (make("select", { id: "order-thread", change: () => app.change({ thread: Number(list.value) }) },
     ...options()));
@@ -172,12 +172,12 @@ export function orderView(app) {
   canvas.addEventListener("focus", paint);
   canvas.addEventListener("blur", paint);
   box.addEventListener("scroll", () => { hideTip(); paint(); });
-  /** Updates the list of threads after the recording has grown. */
+  /** Updates the list of threads for another event, or after the recording has grown. */
   const renew = () => {
-    if (tables === app.tables) return;
-    ({ tables } = app);
-    threads = busyThreads(app.model);
-    byThread = null;
+    if (tables === app.tables && event === app.event) return;
+    if (tables !== app.tables) byThread = null;
+    ({ tables, event } = app);
+    threads = busyThreads(app.model, app.event);
     if (document.activeElement !== list) list.replaceChildren(...options());
   };
   const fill = () => {

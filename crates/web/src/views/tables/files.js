@@ -34,11 +34,11 @@ export function filesView(app) {
     columns: [
       { title: "Inclusive", width: "7em", kind: "number", text: (at) => percent(app.model.moduleCosts().total[at], app.costs.all) },
       { title: "Module", width: "minmax(10em, 1fr)", kind: "name", text: (at) => moduleAt(at).path + (moduleAt(at).count > 1 ? ` (${moduleAt(at).count} of this path)` : "") },
-      { title: "Identity", width: "13em", kind: "where", text: what },
-      { title: "Advice", width: "minmax(8em, 1fr)", kind: "where", text: (at) => advice().get(at)?.brief ?? "", hint: (at) => advice().get(at)?.text ?? "", drop: 1 },
-      { title: "Opened", width: "minmax(8em, 1fr)", kind: "where", text: (at) => moduleAt(at).opened || "" },
-      { title: "Build-id", width: "11em", kind: "where", text: (at) => moduleAt(at).buildId || "" },
-      { title: "Lost stacks", width: "8em", kind: "number", text: (at) => lossesOf().has(at) ? percent(/** @type {any} */ (lossesOf().get(at)).samples, app.tables.samples) : "" },
+      { title: "Identity", width: "13em", kind: "where", text: what, drop: 3 },
+      { title: "Advice", width: "minmax(8em, 1fr)", kind: "where", text: (at) => advice().get(at)?.brief ?? "", hint: (at) => advice().get(at)?.text ?? "", hidden: () => advice().size === 0, drop: 5 },
+      { title: "Opened", width: "minmax(8em, 1fr)", kind: "where", text: (at) => moduleAt(at).opened || "", drop: 2 },
+      { title: "Build-id", width: "11em", kind: "where", text: (at) => moduleAt(at).buildId || "", drop: 1 },
+      { title: "Lost stacks", width: "8em", kind: "number", text: (at) => lossesOf().has(at) ? percent(/** @type {any} */ (lossesOf().get(at)).samples, app.tables.samples) : "", hidden: () => lossesOf().size === 0, drop: 4 },
     ],
   });
   const panel = make("section", { class: "panel column" }, rows.element, status);

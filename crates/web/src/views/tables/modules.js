@@ -56,6 +56,7 @@ export function modulesView(app) {
     modules.show(keys(app.model.moduleCosts(), (module) => app.tables.head.modules[module].path), true);
     const all = keys(app.model.fileCosts(), (file) => app.tables.head.names[file]);
     files.show(all, true);
+    for (const rows of [modules, files]) rows.shrink();
     files.element.hidden = all.length === 0;
     none.hidden = all.length > 0;
   };

@@ -61,7 +61,7 @@ function tableOf(app, by) {
     { title: "Cost", width: "var(--cost)", kind: "number", sort: "own", text: ({ cost }) => `${app.cost(cost)}  ${percent(cost, app.costs.all)}`,
       bar: ({ cost }) => app.costs.all ? cost / app.costs.all : 0, brief: { width: "5.5em", text: ({ cost }) => percent(cost, app.costs.all) } },
     { title: "95 %", width: "8.5em", kind: "where", text: ({ cost, squares }) => spread(cost, app.costs.all, squares, app.costs.allSquares), drop: 1 },
-    { title: "Samples", width: "7em", kind: "number", sort: "samples", text: ({ n }) => amount(n), drop: 2 },
+    { title: "Samples", width: "7em", kind: "number", sort: "samples", text: ({ n }) => amount(n), hidden: () => app.state.weight === "samples", drop: 2 },
     { title: { process: "Process", thread: "Thread", cpu: "Processor" }[by], width: "minmax(12em, 1fr)", kind: "name", sort: "name", text: ({ name }) => name },
   ];
   if (by === "process") columns.splice(3, 0, { title: "Threads", width: "6em", kind: "number", text: ({ ids }) => amount(ids.length), drop: 3 });
