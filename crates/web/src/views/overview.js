@@ -91,7 +91,7 @@ function completeness(app) {
   if (!files.length) return [line];
   const list = items(files.map(({ module, text }) => `${baseName(modules[module].path)}: ${text}`));
   [...list.children].forEach((item, at) => item.setAttribute("title", modules[files[at].module].path));
-  return [line, make("h4", { text: "Missing files in this recording" }), list];
+  return [line, make("h3", { text: "Missing files in this recording" }), list];
 }
 
 /** Reasons for incomplete stacks, and findings.

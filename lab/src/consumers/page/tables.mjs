@@ -85,7 +85,7 @@ export async function modules({ page, expect, same, step, text, key, tab, kinds,
   await tab("files");
   await page.locator("#view-files [data-index]").first().click();
   expect(/opened/.test(await text("#view-files .status")), "what was opened is told");
-  const advice = await page.$$eval("#view-overview section[aria-label='Completeness of the stacks'] h4 + ul li[title]", (all) => all.map((one) => [one.title, one.textContent]));
+  const advice = await page.$$eval("#view-overview section[aria-label='Completeness of the stacks'] h3 + ul li[title]", (all) => all.map((one) => [one.title, one.textContent]));
   expect(advice.length <= 3, `the overview has advice on at most three modules: ${advice.length}`);
   for (const [path, told] of advice) {
     const row = page.locator("#view-files [data-index]", { hasText: path }).first();

@@ -9,6 +9,7 @@ import { functionKey, functionMenu } from "../actions.js";
 import { make, sized, styled } from "../elements/element.js";
 import { widthsOf } from "../elements/fit.js";
 import { isUnderPointer, pointer } from "../elements/pointer.js";
+import { PALE } from "./paint.js";
 import { addRuler, drawAxis } from "./plot.js";
 import { hideTip, showTip } from "../elements/tip.js";
 
@@ -59,7 +60,7 @@ export function orderView(app) {
       if (y + ROW < AXIS || y > height) return;
       row.forEach((one, place) => {
         const f = tree.func[one.node], hit = app.found?.hits[f];
-        pen.globalAlpha = app.found && !hit ? 0.55 : 1;
+        pen.globalAlpha = app.found && !hit ? PALE[app.theme].other : 1;
         pen.fillStyle = hit ? styled("--hit") : app.colour(tree, one.node);
         const w = Math.max(one.w - (one.w > 3 ? 1 : 0), 0.6);
         pen.fillRect(left + one.x, y, w, ROW - 1);

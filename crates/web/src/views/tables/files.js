@@ -45,7 +45,8 @@ export function filesView(app) {
   const draw = () => {
     const { total } = app.model.moduleCosts();
     rows.show([...app.tables.head.modules.keys()].sort((a, b) => total[b] - total[a] || a - b), true);
-    if (!status.textContent) status.textContent = "Select a module to see its opened and refused files, and the option that supplies a missing one.";
+    const first = rows.rows[rows.at];
+    if (!status.textContent && first) tell(first.data);
   };
   return { id: "files", title: "Files", panel, draw, resize: () => rows.draw() };
 }
