@@ -2,7 +2,7 @@
 // Table of processes, threads or processors. Its costs follow the event, the weight, the time and the filters.
 import { folded } from "../../data/names.js";
 import { amount, percent, spread } from "../../data/numbers.js";
-import { ROWS, costRows, filterOfRow } from "../../data/samples/threads.js";
+import { ROWS, costRows, filterOfRow, hasProcessors } from "../../data/samples/threads.js";
 import { threadMenu } from "../actions.js";
 import { make } from "../elements/element.js";
 import { openMenu } from "../elements/menu.js";
@@ -24,7 +24,7 @@ export function threadsView(app) {
   const draw = () => {
     const by = chosen(), rows = tables[by];
     for (const button of buttons) {
-      button.hidden = button.dataset.rows === "cpu" && !app.tables.cpu;
+      button.hidden = button.dataset.rows === "cpu" && !hasProcessors(app.model, app.event);
       button.setAttribute("aria-pressed", String(button.dataset.rows === by));
     }
     if (rows.element.parentElement !== panel) panel.replaceChildren(bar, rows.element);
@@ -36,8 +36,8 @@ export function threadsView(app) {
 /** Kind of the shown rows; processes by default if there are several.
  * @param {App} app @returns {Kind} */
 function kindOf(app) {
-  const { rows } = app.state, { cpu, head } = app.tables;
-  if (rows && (rows !== "cpu" || cpu)) return rows;
+  const { rows } = app.state, { head } = app.tables;
+  if (rows && (rows !== "cpu" || hasProcessors(app.model, app.event))) return rows;
   return head.threads.some(([pid]) => pid !== head.threads[0][0]) ? "process" : "thread";
 }
 
