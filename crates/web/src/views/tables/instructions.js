@@ -56,7 +56,7 @@ export class Instructions {
     /** Own samples of the instruction with most of them, and all samples of the one with most of these. */
     this.most = this.mostAll = 1;
     this.element = make("div", { class: "column" }, this.head, this.note, this.list, this.rows.element);
-    /** @type {{ block: CodeBlock, lines: CodeLine[], name: string, own: number }[]} */
+    /** @type {{ block: CodeBlock, lines: CodeLine[], name: string, whole: number, own: number }[]} */
     this.parts = [];
     /** Number of the latest request; answers to earlier ones are ignored. */
     this.asked = 0;
@@ -75,12 +75,12 @@ export class Instructions {
       const [{ address }] = left, block = await app.code.at(module, address).catch(() => null);
       if (asked !== this.asked) return;
       if (!block) { outside += left[0].n; left = left.slice(1); if (!parts.length && outside && left.length > 50) break; continue; }
-      const { lines, name } = codeLines(app.model, f, block);
-      parts.push({ block, lines, name, own: lines.reduce((sum, line) => sum + line.own, 0) });
+      const { lines, name, whole } = codeLines(app.model, f, block);
+      parts.push({ block, lines, name, whole, own: lines.reduce((sum, line) => sum + line.own, 0) });
       left = left.filter((place) => place.address < block.start || place.address >= endOf(block));
     }
     this.parts = parts.sort((a, b) => b.own - a.own);
-    this.list.replaceChildren(...this.parts.map((part, at) => make("option", { value: at, text: `${part.name || app.model.name(f)} ${hex(part.block.start)}: ${amount(part.own)} samples` })));
+    this.list.replaceChildren(...this.parts.map((part, at) => make("option", { value: at, text: `${app.label(part.whole < 0 ? f : part.whole)} ${hex(part.block.start)}: ${amount(part.own)} samples` })));
     this.list.hidden = this.parts.length < 2;
     const all = places.reduce((sum, place) => sum + place.n, 0), here = this.parts.reduce((sum, part) => sum + part.own, 0);
     this.callees = functionsAt(app.model, module, app.code.blocks());
@@ -101,7 +101,8 @@ export class Instructions {
   choose(keepPlace) {
     const part = this.parts[Number(this.list.value) || 0];
     if (!part) return;
-    this.head.textContent = `Instructions of ${part.name || "the machine code"}`;
+    this.head.textContent = `Instructions of ${part.whole < 0 ? "the machine code" : this.app.label(part.whole)}`;
+    this.head.title = part.name;
     let most = 0;
     part.lines.forEach((line, at) => { if (line.all > part.lines[most].all) most = at; });
     this.most = part.lines.reduce((sum, line) => Math.max(sum, line.own), 1);
