@@ -23,7 +23,7 @@ import { treeView } from "./tables/trees.js";
 /** @typedef {import("./app.js").App} App */
 
 const KEYS = [
-  ["/", "search; a pattern is between slashes"], ["n, N", "the next, the previous match"], ["Backspace", "undo the last step"],
+  ["/", "search; a pattern is between slashes; Enter: the next match, ↓: into the view"], ["n, N", "the next, the previous match"], ["Backspace", "undo the last step"],
   ["click, tap", "select a frame, row or cell; its description stays below"], ["double click, second tap", "zoom to a frame"], ["Escape", "close, or zoom out"], ["Arrow keys", "from frame to frame, row to row, cell to cell"], ["Enter", "zoom, open, choose, follow a jump; from a tab: into the view, as ↓"],
   ["m, right click", "menu; its entries show their keys, which act on the frame under the mouse, else on the selection"], ["c", "callers and callees"], ["a", "source and instructions"],
   ["f, o, x", "focus on a function; only stacks with it; none of these"], ["h, u, i", "hide it; charge it to its callers; fold its callees"],

@@ -17,7 +17,7 @@ import { openMenu } from "../elements/menu.js";
 /** @typedef {import("../shell.js").ViewPart} ViewPart */
 
 const KEYS = [
-  ["/", "search; a pattern is between slashes"], ["n, N", "the next, the previous match"], ["Backspace", "undo the last step"],
+  ["/", "search; a pattern is between slashes; Enter: the next match, ↓: into the view"], ["n, N", "the next, the previous match"], ["Backspace", "undo the last step"],
   ["click, tap", "select a frame, row or cell; its description stays below"], ["double click, second tap", "zoom to a frame"], ["Escape", "close, or zoom out"], ["Arrow keys", "from frame to frame, row to row"], ["Enter", "zoom, open, choose; from a tab: into the view, as ↓"],
   ["m, right click", "menu; its entries show their keys, which act on the frame under the mouse, else on the selection"], ["c", "callers and callees, before and after"],
   ["f, o, x", "focus on a function; only stacks with it; none of these"], ["h, u, i", "hide it; charge it to its callers; fold its callees"],
