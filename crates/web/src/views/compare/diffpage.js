@@ -70,7 +70,8 @@ function functionsView(app) {
   const draw = () => {
     const all = inOrder(app, app.rows, (f) => app.label(f), (f) => app.model.notCompared(f)), [own, total] = app.model.tested || [0, 0];
     rows.show(all.filter((row) => !app.found || app.found.hits[row.key]), true);
-    note.textContent = `${app.tables.head.normalized}. ${changedText(all, [own, total])} Changed functions come first, functions that are not compared last; a click shows both sides.`;
+    const { normalized } = app.tables.head;
+    note.textContent = `${normalized.slice(0, 1).toUpperCase()}${normalized.slice(1)}. ${changedText(all, [own, total])} Changed functions come first, functions that are not compared last; a click shows both sides.`;
   };
   return { id: "functions", title: "Functions", panel, draw, resize: () => rows.draw(),
     next: (step) => rows.pick((rows.at + step + rows.rows.length) % Math.max(1, rows.rows.length)) };
