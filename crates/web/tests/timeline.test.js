@@ -46,18 +46,18 @@ test("bars count the samples that pass, by module", () => {
 
 test("the lane of all expands into groups of threads", () => {
   const whole = lanesOf(appOf(ROWS), 0);
-  assert.deepEqual(shown(visible(whole, [])), ["all 3 threads: 4"]);
+  assert.deepEqual(shown(visible(whole, [])), ["3 threads: 4"]);
   assert.deepEqual(toggled(whole, []), [ALL, "comm:work-N"]);
   assert.deepEqual(toggled(whole, [ALL, "x"]), ["x"]);
-  assert.deepEqual(shown(visible(whole, [ALL])), ["all 3 threads: 4", "  work-N (2): 3", "  main 1: 1"]);
-  assert.deepEqual(shown(visible(whole, [ALL, "comm:work-N"])), ["all 3 threads: 4", "  work-N (2): 3", "    work-1 2: 2", "    work-2 3: 1", "  main 1: 1"]);
+  assert.deepEqual(shown(visible(whole, [ALL])), ["3 threads: 4", "  work-N (2): 3", "  main 1: 1"]);
+  assert.deepEqual(shown(visible(whole, [ALL, "comm:work-N"])), ["3 threads: 4", "  work-N (2): 3", "    work-1 2: 2", "    work-2 3: 1", "  main 1: 1"]);
   const single = lanesOf(appOf([ROWS[0]]), 0);
   assert.deepEqual([single.name, single.inside], ["main 1", []]);
 });
 
 test("the lane of all expands into processors", () => {
   const whole = lanesOf(appOf(ROWS), 4);
-  assert.deepEqual(shown(visible(whole, [ALL])), ["all 3 threads: 4", "  CPU 0: 2", "  CPU 2: 2"]);
+  assert.deepEqual(shown(visible(whole, [ALL])), ["3 threads: 4", "  CPU 0: 2", "  CPU 2: 2"]);
 });
 
 test("other events have lanes", () => {

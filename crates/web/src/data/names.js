@@ -4,9 +4,13 @@
 /** Name of code without a symbol. */
 export const UNKNOWN = "[unknown]";
 
-/** Last component of a path. The kernel calls memory without a file `//anon`.
+/** Path of a module; memory without a file, which the kernel calls `//anon`, has a name like `[heap]`.
  * @param {string} path */
-export const baseName = (path) => path === "//anon" ? "[anonymous]" : path.slice(path.lastIndexOf("/") + 1) || path;
+export const pathName = (path) => path === "//anon" ? "[anonymous]" : path;
+
+/** Last component of a path.
+ * @param {string} path */
+export const baseName = (path) => pathName(path).slice(pathName(path).lastIndexOf("/") + 1) || path;
 
 /** Name of an event without the frequency that perf appends: `cpu-clock` for `cpu-clock/freq=997/`.
  * @param {string} name */

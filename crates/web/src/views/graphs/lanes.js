@@ -40,7 +40,7 @@ export function lanesOf(app, cpus) {
     inside = [...byCpu.keys()].filter((at) => byCpu[at] > 0).map((at) =>
       ({ key: `cpu:${at - 1}`, kind: "cpu", name: at ? `CPU ${at - 1}` : "CPU unknown", ids: [], at: at - 1, count: byCpu[at], level: 1, inside: [] }));
   } else inside = groups(app, ids.map((id) => ({ id, count: counts[id] })));
-  const name = ids.length === 1 ? app.threadName(ids[0]) : `all ${amount(ids.length)} threads`;
+  const name = ids.length === 1 ? app.threadName(ids[0]) : `${amount(ids.length)} threads`;
   return { key: ALL, kind: "threads", name, ids, at: -1, count, level: 0, inside: inside.length > 1 || inside[0]?.inside.length ? inside : [] };
 }
 
