@@ -5,8 +5,9 @@ import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { readParts, readTables } from "../src/data/columns.js";
 import { NONE } from "../src/data/columns.js";
-import { linesOf, sandwich } from "../src/data/tree/around.js";
-import { placesOf } from "../src/data/code.js";
+import { linesOf } from "../src/data/listing/lines.js";
+import { sandwich } from "../src/data/tree/around.js";
+import { addressesOf } from "../src/data/code.js";
 import { heatCells, heatShape } from "../src/data/samples/heat.js";
 import { layout } from "../src/data/tree/layout.js";
 import { Model } from "../src/data/model.js";
@@ -64,5 +65,5 @@ time("top-down, grouped by thread", () => topDown(model)[0].inside().map((row) =
 time("search, grouped by thread", () => model.find((name) => name.toLowerCase().includes("worker1")), inThreads);
 time("zoom, grouped by thread", () => layout(model.picture([model.firstGroup]), NONE, 1400), inThreads);
 time("lines", () => linesOf(model, f));
-time("places", () => placesOf(model, f));
+time("addresses", () => addressesOf(model, f));
 time("heat map", () => heatCells(model, heatShape(span, tables.head.unit, tables.samples, 0), null));

@@ -21,6 +21,12 @@ test("functions have what they cost on both sides", () => {
   assert.deepEqual([made.compared.all.before, made.compared.all.after], [807, 714]);
 });
 
+test("tail calls are no function either", () => {
+  const made = model([...STACKS, [["main", "[tail calls]", "new"], 30, 40]]), without = model([...STACKS, [["main", "new"], 30, 40]]);
+  assert.deepEqual(made.tested, without.tested);
+  assert.equal(row(made, "[tail calls]").total.marked, false);
+});
+
 test("costs of weighted samples are normalized, their squares decide", () => {
   const light = model(STACKS, { factors: [2, 0.5] }), heavy = model(STACKS, { factors: [0.2, 0.05], each: 10 });
   assert.deepEqual([row(heavy, "same").own.before, row(heavy, "same").own.after], [1014, 257]);

@@ -2,7 +2,7 @@
 import { NONE } from "../src/data/columns.js";
 import { DiffModel, readDiff } from "../src/data/compare/diff.js";
 
-export const NAMES = ["main", "old", "new", "same", "[gap]"];
+export const NAMES = ["main", "old", "new", "same", "[gap]", "[tail calls]"];
 /** Stacks of a thread, each with its samples in both recordings. */
 export function diffOf(stacks, { factors = [1, 1], method = "rates", normalization = "time", each = 1, notCompared = [0, 0, 0, 0, 0], paired = 1 } = {}) {
   const parent = [NONE], func = [NAMES.length + 1], own = [[0], [0]];
@@ -29,7 +29,7 @@ export function diffOf(stacks, { factors = [1, 1], method = "rates", normalizati
   };
   const head = {
     kind: "diff", version: 1, title: "", event: "cycles", unit: "samples", normalization, normalized: "", scale: [1, 1, ""], method, exactNames: 0, inlines: 1, notes: [],
-    before: [run(0)], after: [run(1)], modules: [{ path: "prog", before: 1, after: 1, paired, sameFile: 1 }], functions: NAMES.map((_, at) => [at, -1, at === 4 ? -1 : 0]), names: NAMES, notCompared, gap: 4, threads: ["worker-N"],
+    before: [run(0)], after: [run(1)], modules: [{ path: "prog", before: 1, after: 1, paired, sameFile: 1 }], functions: NAMES.map((_, at) => [at, -1, at >= 4 ? -1 : 0]), names: NAMES, notCompared, gap: 4, threads: ["worker-N"],
   };
   const made = new DiffModel(readDiff({ head, found }));
   made.look({ filters: [], side: "both" });

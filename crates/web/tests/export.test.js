@@ -109,9 +109,9 @@ test("numbers are encoded as varints", () => {
   assert.deepEqual(fields(message.bytes).map(([field, value]) => [field, typeof value === "number" ? value : numbers(value)]), [[1, 300], [2, -1], [4, 2 ** 50 + 1], [5, [1, 128]]]);
 });
 
-test("the hot path ends at a row with less than half of its caller's cost", () => {
+test("the hot path ends at a row with less than a tenth of the first row's cost", () => {
   const items = (rows, path) => rows.map((row) => ({ path: `${path}.${row.name}`, total: row.total, more: !!row.inside, inside: () => items(row.inside, `${path}.${row.name}`) }));
-  const tree = [{ name: "a", total: 100, inside: [{ name: "b", total: 50, inside: [{ name: "c", total: 24, inside: [{ name: "d", total: 24 }] }, { name: "e", total: 20 }] }, { name: "f", total: 49 }] }];
+  const tree = [{ name: "a", total: 100, inside: [{ name: "b", total: 30, inside: [{ name: "c", total: 9, inside: [{ name: "d", total: 9 }] }, { name: "e", total: 1 }] }, { name: "f", total: 20 }] }];
   assert.deepEqual(hotPath(items(tree, "")[0]), [".a", ".a.b"]);
   assert.deepEqual(hotPath(undefined), []);
   const model = shown({}).model;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Model } from "../src/data/model.js";
-import { matcher } from "../src/data/names.js";
+import { baseName, eventName, matcher, optionParts, rateText } from "../src/data/names.js";
 import { ShortNames, shortName } from "../src/data/short.js";
 import { VIEW, tables } from "./tables.js";
 
@@ -116,4 +116,23 @@ test("a search finds names in full and as they are shown", () => {
   const hits = (text, short) => [...model.find(matcher(text), short).hits].slice(0, 2);
   assert.deepEqual([model.name(0), model.name(0, true)], ["app::run(int)", "app::run"]);
   assert.deepEqual([hits("(int)", true), hits("/run$/", true), hits("/run$/", false), hits("/\\)$/", true)], [[1, 0], [1, 0], [0, 0], [1, 1]]);
+});
+
+test("perf's frequency is no part of an event's name", () => {
+  assert.equal(eventName("cpu-clock/freq=997/"), "cpu-clock");
+  assert.equal(eventName("cpu/cycles,freq=99/"), "cpu/cycles/");
+  assert.equal(eventName("sched:sched_switch"), "sched:sched_switch");
+});
+
+test("a rate of one event is in the singular", () => {
+  assert.deepEqual([[997, 1], [1, 0], [100003, 0], [0, 0]].map(([rate, frequency]) => rateText({ rate, frequency }, String)),
+    [", 997 per second", ", one per event", ", one per 100003 events", ""]);
+});
+
+test("options stay whole in a text, hyphens of words do not count", () => {
+  assert.deepEqual(optionParts("add --debug-dir DIR (or -g), build-id 7"), ["add ", "--debug-dir", " DIR (or ", "-g", "), build-id 7"]);
+});
+
+test("memory without a file has a name of its own", () => {
+  assert.deepEqual(["//anon", "/usr/lib/libc.so.6", "[vdso]"].map(baseName), ["[anonymous]", "libc.so.6", "[vdso]"]);
 });

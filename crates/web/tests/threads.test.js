@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Model } from "../src/data/model.js";
-import { costRows, filterOfRow } from "../src/data/samples/threads.js";
+import { busyThreads } from "../src/data/samples/order.js";
+import { costRows, filterOfRow, hasProcessors } from "../src/data/samples/threads.js";
 import { fromFragment, toFragment } from "../src/data/state.js";
 import { VIEW, tables } from "./tables.js";
 
@@ -56,4 +57,17 @@ test("a row is a filter for its samples", () => {
 test("the address has the kind of rows", () => {
   assert.equal(toFragment(fromFragment("view=threads&rows=cpu")), "view=threads&rows=cpu");
   assert.equal(fromFragment("rows=x").rows, "");
+});
+
+test("threads are counted for the shown event", () => {
+  const events = ["cycles", "switches"].map((name) => ({ name, unit: "count", period: null, rate: 1, frequency: 0 })), threads = [[1, 1, "main", "prog"], [1, 2, "work", "prog"]];
+  const model = new Model(tables([{ stack: ["a"], n: 3, thread: 0 }, { stack: ["a"], n: 2, thread: 1 }, { stack: ["a"], n: 5, thread: 1, event: 1 }], { events, threads }));
+  assert.deepEqual(busyThreads(model, 0), [{ id: 0, count: 3 }, { id: 1, count: 2 }]);
+  assert.deepEqual(busyThreads(model, 1), [{ id: 1, count: 5 }, { id: 0, count: 0 }]);
+});
+
+test("processors are known by event", () => {
+  const events = ["cpu-clock", "switches"].map((name) => ({ name, unit: "count", period: null, rate: 1, frequency: 0 }));
+  const model = new Model(tables([{ stack: ["a"] }, { stack: ["a"], cpu: 1, event: 1 }], { events }));
+  assert.deepEqual([hasProcessors(model, 0), hasProcessors(model, 1), hasProcessors(new Model(tables([{ stack: ["a"] }])), 0)], [false, true, false]);
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Model } from "../src/data/model.js";
 import { timeTicks } from "../src/data/numbers.js";
-import { barCount, countBars, leafClasses, mostly } from "../src/data/samples/bars.js";
+import { barCount, countBars, leafClasses, mostly, passingLeaves, sameLeaves } from "../src/data/samples/bars.js";
 import { heatCells } from "../src/data/samples/heat.js";
 import { samplesBy } from "../src/data/samples/order.js";
 import { START, fromFragment, toFragment } from "../src/data/state.js";
@@ -46,18 +46,18 @@ test("bars count the samples that pass, by module", () => {
 
 test("the lane of all expands into groups of threads", () => {
   const whole = lanesOf(appOf(ROWS), 0);
-  assert.deepEqual(shown(visible(whole, [])), ["all 3 threads: 4"]);
+  assert.deepEqual(shown(visible(whole, [])), ["3 threads: 4"]);
   assert.deepEqual(toggled(whole, []), [ALL, "comm:work-N"]);
   assert.deepEqual(toggled(whole, [ALL, "x"]), ["x"]);
-  assert.deepEqual(shown(visible(whole, [ALL])), ["all 3 threads: 4", "  work-N (2): 3", "  main 1: 1"]);
-  assert.deepEqual(shown(visible(whole, [ALL, "comm:work-N"])), ["all 3 threads: 4", "  work-N (2): 3", "    work-1 2: 2", "    work-2 3: 1", "  main 1: 1"]);
+  assert.deepEqual(shown(visible(whole, [ALL])), ["3 threads: 4", "  work-N (2): 3", "  main 1: 1"]);
+  assert.deepEqual(shown(visible(whole, [ALL, "comm:work-N"])), ["3 threads: 4", "  work-N (2): 3", "    work-1 2: 2", "    work-2 3: 1", "  main 1: 1"]);
   const single = lanesOf(appOf([ROWS[0]]), 0);
   assert.deepEqual([single.name, single.inside], ["main 1", []]);
 });
 
 test("the lane of all expands into processors", () => {
   const whole = lanesOf(appOf(ROWS), 4);
-  assert.deepEqual(shown(visible(whole, [ALL])), ["all 3 threads: 4", "  CPU 0: 2", "  CPU 2: 2"]);
+  assert.deepEqual(shown(visible(whole, [ALL])), ["3 threads: 4", "  CPU 0: 2", "  CPU 2: 2"]);
 });
 
 test("other events have lanes", () => {
@@ -94,4 +94,13 @@ test("the look of the timeline is part of the address", () => {
   const state = { ...START, lanes: "cpu", open: [ALL, "comm:a b&c", "events"], tall: 220, filters: [{ kind: "cpu", cpu: 3 }] };
   assert.deepEqual(fromFragment("#" + toFragment(state)), state);
   assert.deepEqual(fromFragment("lanes=x&tall=-1&filter=cpu:x"), START);
+});
+
+test("bars are counted again only if other leaves pass", () => {
+  const model = new Model(tables(ROWS, { threads: THREADS })), f = (name) => model.names.indexOf(name);
+  const leaves = (...filters) => { model.look({ ...VIEW, filters }); return passingLeaves(model.to); };
+  const all = leaves(), hidden = leaves({ kind: "hide", at: f("a") }), kept = leaves({ kind: "keep", at: f("a") }), dropped = leaves({ kind: "drop", at: f("a") });
+  assert.deepEqual([all, hidden], [null, null]);
+  assert.equal(sameLeaves(all, hidden), true);
+  assert.deepEqual([sameLeaves(all, kept), sameLeaves(kept, dropped), sameLeaves(kept, leaves({ kind: "keep", at: f("a") }))], [false, false, true]);
 });

@@ -60,7 +60,7 @@ export const endOf = (block) => block.lengths.reduce((sum, length) => sum + leng
 
 /** Instructions of a block, with their samples.
  * @param {Model} model @param {number} f the selected function @param {CodeBlock} block
- * @returns {{ lines: CodeLine[], name: string, all: number }} with the name of the function that is not inlined */
+ * @returns {{ lines: CodeLine[], name: string, whole: number, all: number }} with the function that is not inlined, -1 if unknown, and its name */
 export function codeLines(model, f, block) {
   const { lines: { func, parent, flags, line: numbers } } = model.tables, end = endOf(block), texts = block.text.split("\n");
   /** @type {CodeLine[]} */
@@ -68,7 +68,7 @@ export function codeLines(model, f, block) {
   let at = block.start;
   block.lengths.forEach((length, index) => { lines.push({ address: at, text: texts[index] ?? "", all: 0, own: 0, of: [] }); at += length; });
   const starts = Float64Array.from(lines, (line) => line.address);
-  let name = "", all = 0;
+  let whole = -1, all = 0;
   inModule(model, block.module, (node, address, n) => {
     if (address < block.start || address >= end) return;
     let low = 0, high = starts.length;
@@ -82,7 +82,7 @@ export function codeLines(model, f, block) {
     if (func[node] === f) line.own += n;
     const nodes = [node];
     while (flags[nodes[0]] & INLINED && parent[nodes[0]] !== NONE) nodes.unshift(parent[nodes[0]]);
-    name ||= model.name(func[nodes[0]]);
+    if (whole < 0) whole = func[nodes[0]];
     const first = nodes.findIndex((one) => func[one] === f);
     if (first < 0 || !numbers[nodes[first]]) return;
     let key = "";
@@ -91,7 +91,7 @@ export function codeLines(model, f, block) {
       if (!line.of.includes(key)) line.of.push(key);
     }
   });
-  return { lines, name, all };
+  return { lines, name: whole < 0 ? "" : model.name(whole), whole, all };
 }
 
 /** An address in hexadecimal digits.

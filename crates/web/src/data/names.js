@@ -4,9 +4,28 @@
 /** Name of code without a symbol. */
 export const UNKNOWN = "[unknown]";
 
+/** Path of a module; memory without a file, which the kernel calls `//anon`, has a name like `[heap]`.
+ * @param {string} path */
+export const pathName = (path) => path === "//anon" ? "[anonymous]" : path;
+
 /** Last component of a path.
  * @param {string} path */
-export const baseName = (path) => path.slice(path.lastIndexOf("/") + 1) || path;
+export const baseName = (path) => pathName(path).slice(pathName(path).lastIndexOf("/") + 1) || path;
+
+/** Name of an event without the frequency that perf appends: `cpu-clock` for `cpu-clock/freq=997/`.
+ * @param {string} name */
+export const eventName = (name) => name.replace(/\/freq=\d+\/|,freq=\d+(?=[,/])|(?<=\/)freq=\d+,/g, "");
+
+/** Sampling rate of an event, as the end of a sentence.
+ * @param {{ rate: number | null, frequency: number }} event @param {(value: number) => string} amount */
+export function rateText({ rate, frequency }, amount) {
+  if (!rate) return "";
+  return frequency ? `, ${amount(rate)} per second` : rate === 1 ? ", one per event" : `, one per ${amount(rate)} events`;
+}
+
+/** Parts of a text: an option of a command is one part, since lines may break at its hyphens.
+ * @param {string} text */
+export const optionParts = (text) => text.split(/((?<=^|[\s(])--?[a-z][\w-]*)/i);
 
 /** Name with its trailing number replaced: `worker-3` and `worker-12` become `worker-N`, `cc1plus` stays.
  * @param {string} name */

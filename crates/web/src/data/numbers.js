@@ -27,6 +27,17 @@ export function duration(ns) {
   return ns.toFixed(0) + " ns";
 }
 
+/** Nanoseconds of a round step, without zeros after the point.
+ * @param {number} ns */
+export const roundDuration = (ns) => duration(ns).replace(/(\.\d*?)0+(?= )/, "$1").replace(/\.(?= )/, "");
+
+/** Date and minute in the local time.
+ * @param {number} time in milliseconds since 1970 */
+export function dateText(time) {
+  const date = new Date(time), two = (/** @type {number} */ number) => String(number).padStart(2, "0");
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`;
+}
+
 /** Half the width of the central 95 % of the normal distribution. */
 const Z = 1.959964;
 

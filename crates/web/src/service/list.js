@@ -1,5 +1,7 @@
 // @ts-check
 // List of recordings with their metadata and completeness, and the selection of two for a comparison.
+import { eventName } from "../data/names.js";
+import { dateText } from "../data/numbers.js";
 import { analyze, request, follow, openSession, progressText } from "./api.js";
 import { showFailure } from "./refused.js";
 import { COLUMNS, commandText, completeShare, pressed, readFilter, readOrder, sorted, writeFragment } from "./rows.js";
@@ -87,10 +89,9 @@ function line(row) {
     button.addEventListener("click", () => run(row, state));
     state.replaceChildren(button);
   }
-  const written = row.written ? new Date(row.written).toLocaleString() : "";
   const samples = about?.samples === undefined ? "" : about.samples.toLocaleString("en");
-  tr.append(pick, name, element("td", written), element("td", about?.host || ""));
-  tr.append(command(row), element("td", about?.events.join(", ") || ""), element("td", size(row.size), "number"));
+  tr.append(pick, name, element("td", row.written ? dateText(row.written) : "", "date"), element("td", about?.host || ""));
+  tr.append(command(row), element("td", about?.events.filter((name) => !name.startsWith("dummy")).map(eventName).join(", ") || ""), element("td", size(row.size), "number"));
   tr.append(element("td", samples, "number"), element("td", complete(row), "number"), state);
   return tr;
 }

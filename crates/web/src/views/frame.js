@@ -104,7 +104,9 @@ function startSearch(app, open) {
     waiting = window.setTimeout(() => app.change({ search: input("search").value.trim() }, true), 120);
   });
   byId("search").addEventListener("keydown", (event) => {
-    if (event.key === "Enter") open()?.next?.(event.shiftKey ? -1 : 1);
+    const view = open();
+    if (event.key === "Enter") view?.next?.(event.shiftKey ? -1 : 1);
+    else if (event.key === "ArrowDown" && view) mainOf(view).focus();
     else if (event.key === "Escape" && input("search").value) { input("search").value = ""; app.change({ search: "" }, true); }
     else return;
     event.preventDefault();

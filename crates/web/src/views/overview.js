@@ -1,12 +1,12 @@
 // @ts-check
-// Overview: the recording, completeness of the stacks and reasons for truncation, and the costliest functions, modules
-// and threads.
+// Overview: completeness of the stacks, the costliest functions, modules, processes and threads, reasons for truncation,
+// and the recording.
 import { adviceOf } from "../data/advice.js";
-import { baseName, folded } from "../data/names.js";
+import { baseName, eventName, folded, rateText } from "../data/names.js";
 import { amount, duration, percent, spread } from "../data/numbers.js";
 import { waitCosts } from "../data/waits.js";
 import { processRows, threadRows, threadsOf } from "../data/samples/threads.js";
-import { make } from "./elements/element.js";
+import { make, withOptions } from "./elements/element.js";
 import { cutTexts } from "./elements/fit.js";
 
 /** @typedef {import("./app.js").App} App */
@@ -18,16 +18,19 @@ const ADVICE = 3, LEAST = 0.01;
 
 /** @param {App} app @returns {ViewPart} */
 export function overviewView(app) {
-  const recorded = make("section", { "aria-label": "Recording" }), quality = make("section", { "aria-label": "Completeness of the stacks" });
+  const recorded = make("section", { "aria-label": "Recording" }), quality = make("section", { class: "wide", "aria-label": "Completeness of the stacks" });
+  const details = make("section", { "aria-label": "Ends of the stacks" });
   const functions = make("section", { "aria-label": "Functions by their own cost" }), modules = make("section", { "aria-label": "Modules by their own cost" });
   const processes = make("section", { "aria-label": "Processes by cost" });
   const waits = make("section", { "aria-label": "Waiting by kind" });
   const threads = make("section", { "aria-label": "Threads by cost" }), summary = make("details", {}, make("summary", { text: "Summary of the command" }), make("pre", { text: app.tables.head.summary }));
-  const panel = make("section", { class: "panel overview", tabindex: 0 }, recorded, quality, waits, functions, modules, processes, threads, summary);
+  const panel = make("section", { class: "panel overview", tabindex: 0 }, quality,
+    make("div", {}, functions, modules), make("div", {}, waits, processes, threads), make("div", {}, recorded, details, summary));
   const fit = () => cutTexts(/** @type {NodeListOf<HTMLElement>} */ (panel.querySelectorAll(".top button")));
   const draw = () => {
     recorded.replaceChildren(make("h3", { text: "Recorded" }), facts(app));
-    quality.replaceChildren(make("h3", { text: "Stacks" }), ...stacks(app));
+    quality.replaceChildren(...completeness(app));
+    details.replaceChildren(...stacks(app));
     waits.hidden = !waitCosts(app.model);
     waits.replaceChildren(make("h3", { text: "Waiting by kind" }), topWaits(app));
     functions.replaceChildren(make("h3", { text: "Functions by their own cost" }), topFunctions(app));
@@ -43,7 +46,7 @@ export function overviewView(app) {
 function facts(app) {
   const { head, span } = app.tables, { recording } = head, list = make("dl");
   const add = (/** @type {string} */ name, /** @type {string | undefined | null} */ value) => {
-    if (value) list.append(make("dt", { text: name }), make("dd", { text: value }));
+    if (value) list.append(make("dt", { text: name }), make("dd", {}, ...withOptions(value)));
   };
   add("Command", head.title);
   add("Filtered before", head.filters?.join(", "));
@@ -56,36 +59,60 @@ function facts(app) {
   add("Stack copied", recording.stackBytes ? `${amount(recording.stackBytes)} bytes per sample` : "");
   head.events.forEach((event, at) => {
     if (!app.eventCounts[at] && head.events.length > 1) return;
-    const rate = event.rate ? (event.frequency ? `, ${amount(event.rate)} per second` : `, one per ${amount(event.rate)} events`) : "";
-    add(at === app.event ? "Event shown" : "Event", `${event.name}: ${amount(app.eventCounts[at])} samples${rate}`);
+    add(at === app.event ? "Event shown" : "Event", `${eventName(event.name)}: ${amount(app.eventCounts[at])} samples${rateText(event, amount)}`);
   });
   return list;
 }
 
-/** @param {App} app */
-function stacks(app) {
-  const { head } = app.tables, ends = app.costs.ends, all = ends.reduce((sum, count) => sum + count, 0);
-  const complete = ends.reduce((sum, count, end) => sum + (head.complete[end] ? count : 0), 0);
-  const list = make("ul"), parts = [...ends.keys()].filter((end) => ends[end] > 0).sort((a, b) => head.complete[b] - head.complete[a] || ends[b] - ends[a]);
-  const meter = make("div", { class: "meter", role: "img", "aria-label": `${percent(complete, all)} of the stacks are complete` });
+/** Stacks of the current view: all, and those that are complete.
+ * @param {App} app */
+function stackCounts(app) {
+  const { head } = app.tables, { ends } = app.costs;
+  return { all: ends.reduce((sum, count) => sum + count, 0), complete: ends.reduce((sum, count, end) => sum + (head.complete[end] ? count : 0), 0) };
+}
+
+/** Items of a list.
+ * @param {string[]} texts */
+const items = (texts) => make("ul", {}, ...texts.map((text) => make("li", {}, ...withOptions(text))));
+
+/** Advice on the files that matter most.
+ * @param {App} app */
+const missing = (app) => app.model.once("advice", "", () => adviceOf(app.tables.head, app.tables.samples)).filter(({ share }) => share >= LEAST).slice(0, ADVICE);
+
+/** Share of complete stacks, and advice on missing files.
+ * @param {App} app */
+function completeness(app) {
+  const { modules } = app.tables.head, { all, complete } = stackCounts(app), files = missing(app);
+  const meter = make("span", { class: "meter", role: "img", "aria-label": `${percent(complete, all)} of the stacks are complete` });
   const bar = make("i");
   bar.style.width = all ? `${100 * complete / all}%` : "0";
   meter.append(bar);
-  for (const end of parts) list.append(make("li", { text: `${percent(ends[end], all)} ended by ${head.ends[end]} (${amount(ends[end])})` }));
-  const advice = app.model.once("advice", "", () => adviceOf(head, app.tables.samples)).filter(({ share }) => share >= LEAST).slice(0, ADVICE);
-  const files = advice.length ? [make("h4", { text: "Missing files in this recording" }), make("ul", {}, ...advice.map(({ module, text }) => make("li", { title: head.modules[module].path, text: `${baseName(head.modules[module].path)}: ${text}` }))), make("h4", { text: "Ends of the stacks" })] : [];
-  const made = [make("p", { text: `${percent(complete, all)} of the stacks shown are complete.` }), meter, ...files, list];
+  const line = make("p", {}, meter, all && complete === all ? `All ${amount(all)} stacks shown are complete.` : `${percent(complete, all)} of the stacks shown are complete.`);
+  if (!files.length) return [line];
+  const list = items(files.map(({ module, text }) => `${baseName(modules[module].path)}: ${text}`));
+  [...list.children].forEach((item, at) => item.setAttribute("title", modules[files[at].module].path));
+  return [line, make("h3", { text: "Missing files in this recording" }), list];
+}
+
+/** Reasons for incomplete stacks, and findings.
+ * @param {App} app */
+function stacks(app) {
+  const { head } = app.tables, { ends } = app.costs, { all, complete } = stackCounts(app), made = [];
+  const parts = [...ends.keys()].filter((end) => ends[end] > 0).sort((a, b) => head.complete[b] - head.complete[a] || ends[b] - ends[a]);
+  if (complete < all) made.push(make("h3", { text: "Ends of the stacks" }), items(parts.map((end) => `${percent(ends[end], all)} ended by ${head.ends[end]} (${amount(ends[end])})`)));
   if (head.losses.length) {
-    made.push(make("h4", { text: "Modules that end stacks early" }), make("ul", {}, ...head.losses.slice(0, 6).map((loss) => {
+    made.push(make("h3", { text: "Modules that end stacks early" }), items(head.losses.slice(0, 6).map((loss) => {
       const name = loss.module >= 0 ? head.modules[loss.module].path : "no module";
-      return make("li", { text: `${percent(loss.samples, app.tables.samples)} ${name}: ${loss.reason}` + (loss.help ? ` Remedy: ${loss.help}` : "") });
+      return `${percent(loss.samples, app.tables.samples)} ${name}: ${loss.reason}.` + (loss.help ? ` Remedy: ${loss.help}.` : "");
     })));
   }
   const lost = head.lost ? [`the kernel lost ${amount(head.lost)} samples`] : [];
-  const notes = [...lost, ...head.findings.map((finding) => `${finding.kind}: ${finding.message}` + (finding.count > 1 ? ` (and ${amount(finding.count - 1)} more)` : ""))];
-  if (notes.length) made.push(make("h4", { text: "Findings in the input" }), make("ul", {}, ...notes.map((text) => make("li", { text }))));
+  // The advice on missing files covers addresses without a name.
+  const isAdvised = missing(app).some(({ text }) => text.includes("no name"));
+  const notes = [...lost, ...head.findings.filter(({ kind }) => !isAdvised || kind !== "not-covered").map((finding) => `${finding.kind}: ${finding.message}` + (finding.count > 1 ? ` (and ${amount(finding.count - 1)} more)` : ""))];
+  if (notes.length) made.push(make("h3", { text: "Findings in the input" }), items(notes));
   const hints = head.summary.split("\n").filter((line) => line.startsWith("Tip: ")).map((line) => line.slice(5));
-  if (hints.length) made.push(make("h4", { text: "Advice" }), make("ul", {}, ...hints.map((text) => make("li", { text }))));
+  if (hints.length) made.push(make("h3", { text: "Advice" }), items(hints));
   return made;
 }
 

@@ -1,5 +1,6 @@
 // @ts-check
 // Composition of the page of a profile: its views, the toolbar, the timeline.
+import { eventName } from "../data/names.js";
 import { amount, percent } from "../data/numbers.js";
 import { chip, drawChips } from "./chips.js";
 import { comparisonView } from "./compare/comparison.js";
@@ -22,7 +23,7 @@ import { treeView } from "./tables/trees.js";
 /** @typedef {import("./app.js").App} App */
 
 const KEYS = [
-  ["/", "search; a pattern is between slashes"], ["n, N", "the next, the previous match"], ["Backspace", "undo the last step"],
+  ["/", "search; a pattern is between slashes; Enter: the next match, ↓: into the view"], ["n, N", "the next, the previous match"], ["Backspace", "undo the last step"],
   ["click, tap", "select a frame, row or cell; its description stays below"], ["double click, second tap", "zoom to a frame"], ["Escape", "close, or zoom out"], ["Arrow keys", "from frame to frame, row to row, cell to cell"], ["Enter", "zoom, open, choose, follow a jump; from a tab: into the view, as ↓"],
   ["m, right click", "menu; its entries show their keys, which act on the frame under the mouse, else on the selection"], ["c", "callers and callees"], ["a", "source and instructions"],
   ["f, o, x", "focus on a function; only stacks with it; none of these"], ["h, u, i", "hide it; charge it to its callers; fold its callees"],
@@ -82,7 +83,7 @@ function startTools(app) {
   const { head } = app.tables, seen = [...head.events.keys()].filter((event) => app.eventCounts[event] > 0);
   byId("event-label").hidden = seen.length < 2;
   byId("weight-label").hidden = !app.model.weighs;
-  select("event").append(...seen.map((event) => new Option(`${head.events[event].name} (${amount(app.eventCounts[event])})`, String(event))));
+  select("event").append(...seen.map((event) => new Option(`${eventName(head.events[event].name)} (${amount(app.eventCounts[event])})`, String(event))));
   if (head.cgroups) select("group").append(new Option("control group", "cgroup"));
   const bind = (/** @type {string} */ id, /** @type {(value: string) => any} */ patch) =>
     byId(id).addEventListener("change", () => app.change(patch(select(id).value)));

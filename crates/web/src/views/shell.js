@@ -134,7 +134,7 @@ export class Shell {
    * @param {HTMLElement} element @param {number} f */
   showWhole(element, f) {
     const name = this.model.name(f);
-    element.hidden = name === this.label(f);
+    element.hidden = [this.label(f), `${this.label(f)}()`].includes(name);
     element.textContent = shortened(name, 400);
     element.title = name;
   }

@@ -1,6 +1,6 @@
 // @ts-check
 // Title of the page of a profile: program, host, date and samples.
-import { amount } from "../data/numbers.js";
+import { amount, dateText } from "../data/numbers.js";
 import { byId } from "./elements/element.js";
 
 /** @typedef {import("./app.js").App} App */
@@ -17,12 +17,6 @@ function programOf(app) {
   head.threads.forEach(([, , comm, process], id) => { if (counts[id]) by.set(process || comm, (by.get(process || comm) || 0) + counts[id]); });
   const names = [...by.keys()].sort((a, b) => (by.get(b) || 0) - (by.get(a) || 0));
   return names.length > 1 ? `${names[0] || "?"} and ${amount(names.length - 1)} other program${names.length > 2 ? "s" : ""}` : names[0] || "Profile";
-}
-
-/** @param {number} time in milliseconds since 1970 */
-function dateText(time) {
-  const date = new Date(time), two = (/** @type {number} */ number) => String(number).padStart(2, "0");
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
 /** Text of the title, for the samples of the shown event.

@@ -153,7 +153,7 @@ export async function outsideMatches({ page, expect, same, step, text, state, ke
   const told = await text("#matched"), count = /; ([\d,]+) more match(es)? outside the zoomed part$/.exec(told);
   expect(count && Number(count[1]) > 0, `matches outside are counted: ${told}`);
   await page.focus("#search");
-  for (let at = 0; at < 200 && (await state()).zoom.length; at++) await key("Enter");
+  for (let at = 0; at < 2000 && (await state()).zoom.length; at++) await key("Enter");
   same((await state()).zoom, [], "next zooms out to them");
   expect((await text("#view-flame .status")).includes(pair.name), "and selects one");
   expect(!/outside/.test(await text("#matched")), "nothing is outside then");

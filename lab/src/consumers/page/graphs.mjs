@@ -4,7 +4,7 @@
 export async function overview({ page, expect, same, step, text, state, shot }) {
   step("overview");
   expect((await text("#view-overview dl")).includes("samples"), "the overview tells what was recorded");
-  expect(/% of the stacks shown are complete/.test(await text("#view-overview")), "and how complete the stacks are");
+  expect(/(% of the|All [0-9,]+) stacks shown are complete/.test(await text("#view-overview")), "and how complete the stacks are");
   const first = page.locator("#view-overview section[aria-label^=Functions] button").first(), name = await first.getAttribute("title");
   await shot("overview");
   await first.click();

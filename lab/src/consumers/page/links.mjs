@@ -35,6 +35,9 @@ export async function search({ page, expect, same, step, text, key, shot, clear 
   await key("Enter");
   const told = await text("#view-flame .status");
   expect(told.toLowerCase().includes(name.slice(0, 30).toLowerCase()), `Enter goes to a match: ${told}`);
+  same(await page.evaluate(() => document.activeElement.id), "search", "Enter shows one match after the other");
+  await key("ArrowDown");
+  same(await page.evaluate(() => document.activeElement.tagName), "CANVAS", "↓ goes into the view");
   await key("n", "N");
   await shot("search");
   await clear();

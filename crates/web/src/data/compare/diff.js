@@ -23,12 +23,19 @@ const VERSION = 1;
  *   functions: [number, number, number][], names: string[], notCompared: number[], gap: number, threads: string[] }} DiffHead */
 /** @typedef {{ head: DiffHead, tree: Tree, runs: Weights[] }} DiffTables */
 
+/** Tests for functions that stand for unknown frames: gaps, and calls that ended in tail calls.
+ * @param {DiffHead} head @returns {(f: number) => boolean} */
+function gapsOf({ functions, names, gap }) {
+  const tails = functions.findIndex(([name, , module]) => module < 0 && names[name] === "[tail calls]");
+  return (f) => f >= 0 && (f === gap || f === tails);
+}
+
 /** Tables of a comparison.
  * @param {{ head: any, found: Record<string, any> }} parts @returns {DiffTables} */
 export function readDiff({ head, found }) {
   if (head.version !== VERSION) throw new Error(`its tables have the layout ${head.version}, not ${VERSION}`);
   const { parent, func } = found, n = parent.length;
-  const flags = Uint8Array.from(func, (f) => f === head.gap ? GAP : 0), src = Uint32Array.from({ length: n }, (_, i) => i);
+  const isGap = gapsOf(head), flags = Uint8Array.from(func, (f) => isGap(f) ? GAP : 0), src = Uint32Array.from({ length: n }, (_, i) => i);
   const runs = [...head.before, ...head.after].map((_, at) => {
     const count = Float64Array.from(found[`samples${at}`]), cost = found[`cost${at}`] || count;
     return { n: count, cost, squares: found[`squares${at}`] || count };
@@ -74,7 +81,7 @@ export class DiffModel extends Labels {
 
   /** @param {FrameFilter[]} filters */
   compare(filters) {
-    const { head, runs } = this.tables;
+    const { head, runs } = this.tables, isGap = gapsOf(head);
     /** @type {Tree} */
     let tree = this.tables.tree;
     let to = tree.src;
@@ -89,7 +96,7 @@ export class DiffModel extends Labels {
     });
     const sides = /** @type {[any, any]} */ ([all.slice(0, head.before.length), all.slice(head.before.length)]);
     const compared = new Comparison(tree, childrenOf(tree), sides, head.method, head.normalization === "share");
-    const functions = compared.byKey(this.identity(), this.truncatedFunction() + 1, (f) => f < this.firstGroup && f !== head.gap && !this.notCompared(f));
+    const functions = compared.byKey(this.identity(), this.truncatedFunction() + 1, (f) => f < this.firstGroup && !isGap(f) && !this.notCompared(f));
     return { compared, functions, sure: compared.sureNodes(new Map(functions.rows.map((row) => [row.key, row])), (f) => !this.notCompared(f)) };
   }
 

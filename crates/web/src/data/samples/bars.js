@@ -1,6 +1,7 @@
 // @ts-check
 // Bars of the timeline: samples per equal time, by the module or kind of their leaf functions.
 import { NONE } from "../columns.js";
+import { GONE } from "../tree/transform.js";
 
 /** @typedef {import("../columns.js").Tables} Tables */
 /** @typedef {import("../model.js").Model} Model */
@@ -40,6 +41,14 @@ export function leafClasses(model, by, ranks) {
   }
   return { of, isCut, classes: by === "kind" ? KINDS.length + 1 : MODULES + 2 };
 }
+
+/** Leaves that pass the filters: 1 by leaf; null if all do.
+ * @param {Uint32Array | null | undefined} to node of each leaf */
+export const passingLeaves = (to) => to?.includes(GONE) ? Uint8Array.from(to, (node) => node === GONE ? 0 : 1) : null;
+
+/** Returns true if the same leaves pass.
+ * @param {Uint8Array | null} a @param {Uint8Array | null} b */
+export const sameLeaves = (a, b) => a === b || !!a && !!b && a.length === b.length && a.every((value, at) => value === b[at]);
 
 /** Counts samples of an event.
  * @param {Tables} tables @param {Passing} passing @param {LeafClasses} classes @param {number} bars

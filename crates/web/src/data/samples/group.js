@@ -1,6 +1,6 @@
 // @ts-check
 // Groups of samples: by process, program (name of processes), thread, thread name, control group or event.
-import { folded } from "../names.js";
+import { eventName, folded } from "../names.js";
 
 /** @typedef {import("../columns.js").Tables} Tables */
 /** @typedef {"none" | "process" | "program" | "thread" | "comm" | "cgroup" | "event"} GroupBy */
@@ -34,7 +34,7 @@ export function groupsOf(tables, by) {
     }
     return id;
   };
-  if (by === "event") return { labels: events.map((event) => event.name), of: Uint32Array.from(events, (_, at) => at), by: tables.event };
+  if (by === "event") return { labels: events.map((event) => eventName(event.name)), of: Uint32Array.from(events, (_, at) => at), by: tables.event };
   const of = Uint32Array.from(threads, ([pid, tid, comm, process], row) => {
     if (by === "cgroup") {
       const path = cgroups?.[row] || "";

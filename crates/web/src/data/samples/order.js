@@ -9,11 +9,12 @@ import { GONE } from "../tree/transform.js";
 /** Maximum duration of a sample's box, in multiples of the typical interval between samples. */
 const GAP = 3;
 
-/** Threads with their sample counts, in descending order.
- * @param {Model} model @returns {{ id: number, count: number }[]} */
-export function busyThreads(model) {
-  const { thread, samples, head } = model.tables, counts = new Uint32Array(head.threads.length);
-  for (let i = 0; i < samples; i++) counts[thread[i]]++;
+/** Threads with their samples of an event, in descending order.
+ * @param {Model} model @param {number} event @returns {{ id: number, count: number }[]} */
+export function busyThreads(model, event) {
+  const { thread, samples, head, event: events } = model.tables, counts = new Uint32Array(head.threads.length);
+  const isOne = head.events.length < 2;
+  for (let i = 0; i < samples; i++) if (isOne || events[i] === event) counts[thread[i]]++;
   return [...counts.keys()].map((id) => ({ id, count: counts[id] })).sort((a, b) => b.count - a.count || a.id - b.id);
 }
 

@@ -10,6 +10,14 @@ import { GONE } from "../tree/transform.js";
 
 /** Row of a table: its threads, or its processor (-1 if unknown), and its samples.
  * @typedef {{ name: string, ids: number[], cpu: number, n: number, cost: number, squares: number }} CostRow */
+/** Returns true if samples of an event state their processor: perf records it by event.
+ * @param {Model} model @param {number} event */
+export const hasProcessors = (model, event) => model.once("hasProcessors", String(event), () => {
+  const { cpu, event: events, samples, head } = model.tables, isOne = head.events.length < 2;
+  if (cpu) for (let i = 0; i < samples; i++) if (cpu[i] > 0 && (isOne || events[i] === event)) return true;
+  return false;
+});
+
 /** Kinds of rows. */
 export const ROWS = /** @type {const} */ (["process", "thread", "cpu"]);
 

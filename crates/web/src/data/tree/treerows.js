@@ -11,8 +11,9 @@ import { NONE } from "../columns.js";
  * after the nodes), the leaf node (NONE if there is none), its cost and the squares. Locations are computed on demand.
  * @typedef {{ func: number, cost: number, squares: number, called: boolean, places: () => [number, number, number, number][] }} Caller */
 
-/** Minimum share of the parent's cost that a row of the hot path has. */
-export const HOT = 0.5;
+/** Minimum share of the first row's cost that a row of the hot path has. A share of the parent's cost, such as a half,
+ * would end the path at the threads of a program. */
+export const HOT = 0.1;
 
 /** Longest hot path. Deeper rows of a recursion are of no use at first. */
 const LONGEST = 64;
@@ -26,7 +27,7 @@ export function hotPath(first) {
     paths.push(row.path);
     /** @type {T | undefined} */
     const inner = row.inside()[0];
-    row = inner && inner.total >= HOT * row.total ? inner : undefined;
+    row = inner && first && inner.total >= HOT * first.total ? inner : undefined;
   }
   return paths;
 }

@@ -40,7 +40,7 @@ export function bothSidesView(app) {
     head.textContent = app.label(f);
     app.showWhole(whole, f);
     const reason = REASONS[app.model.notCompared(f)];
-    facts.textContent = reason ? `This function is ${reason}.` : row ? [["own", row.own], ["inclusive", row.total]].map(([word, change]) => tell(/** @type {string} */ (word), /** @type {any} */ (change), app)).join(" ") : "It is on neither side of the shown part.";
+    facts.textContent = reason ? `This function is ${reason}.` : row ? [["Own", row.own], ["Inclusive", row.total]].map(([word, change]) => tell(/** @type {string} */ (word), /** @type {any} */ (change), app)).join(" ") : "It is on neither side of the shown part.";
     const key = `${f} ${app.model.treeKey}`, isFresh = key !== shown, { compared } = app;
     shown = key;
     const pictures = sides.map(({ side }) => sandwich({ tree: compared.tree, costs: app.model.once(`side ${side}`, app.model.treeKey, () => sideCosts(compared, side)), functions: app.model.functions, moduleOf: () => app.model.moduleOf() }, f));

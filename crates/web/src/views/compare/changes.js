@@ -61,21 +61,21 @@ export function changeRows(app, { label, what, name, full, module, scale, notCom
   };
   /** @type {import("../elements/rows.js").Column<Row>[]} */
   const columns = [
-    { title: "Changed", width: isNarrow ? "6.5em" : "8.5em", kind: "name", text: (row) => notCompared?.(row.key) ? "not compared" : changedWords(row), mark: anyMark, hint: (row) => REASONS[notCompared?.(row.key) ?? 0] || (changedWords(row) ? `${changedWords(row)}, significantly` : "not significant") },
+    { title: "Changed", width: isNarrow ? "7em" : "8em", kind: "name", text: (row) => notCompared?.(row.key) ? "not compared" : changedWords(row).replace("inclusive", "incl."), mark: anyMark, hint: (row) => REASONS[notCompared?.(row.key) ?? 0] || (changedWords(row) ? `${changedWords(row)}, significantly` : "not significant") },
     { title: what, width: "minmax(12em, 1fr)", kind: "name", sort: "name", text: (row) => name(row.key), hint: (row) => full(row.key), mark: (row) => hit?.(row.key) ? "hit" : "" },
   ];
-  if (module && !isNarrow) columns.push({ title: "Module", width: "minmax(5em, 11em)", kind: "where", text: (row) => module(row.key) });
+  if (module && !isNarrow) columns.push({ title: "Module", width: "minmax(5em, 11em)", kind: "where", text: (row) => module(row.key), drop: 2 });
   for (const which of /** @type {const} */ (["own", "total"])) {
     const word = which === "own" ? "Own" : "Inclusive";
     if (!isNarrow) {
-      columns.push({ title: `${word} ${sides[0]}`, width: which === "own" ? "8.5em" : "12.5em", kind: "number", text: cost(which, "before") }, { title: sides[1], width: "8em", kind: "number", text: cost(which, "after") });
+      columns.push({ title: `${word} ${sides[0]}`, width: which === "own" ? "8.5em" : "12.5em", kind: "number", text: cost(which, "before"), drop: 3 }, { title: sides[1], width: "8em", kind: "number", text: cost(which, "after"), drop: 3 });
     }
-    columns.push({ title: isNarrow ? word : "change", width: "8.5em", kind: "number", sort: which, text: delta(which), mark: mark(which), hint: interval(which) });
+    columns.push({ title: isNarrow ? word : which === "own" ? "own change" : "incl. change", width: isNarrow ? "7.5em" : "9.5em", kind: "number", sort: which, drop: which === "own" ? undefined : 4, text: delta(which), mark: mark(which), hint: interval(which) });
   }
   if (!isNarrow) {
     columns.push(
-      { title: "95 % interval", width: "11em", kind: "where", text: (row) => notCompared?.(row.key) ? "" : range(row[chosen(app)], scale()), hint: (row) => interval(chosen(app))(row) },
-      { title: "Ratio", width: "5em", kind: "where", text: (row) => !notCompared?.(row.key) && row[chosen(app)].before + row[chosen(app)].after > 0 ? ratio(row[chosen(app)].before, row[chosen(app)].after) : "", hint: () => `of the ${words[chosen(app)]} cost` });
+      { title: "95 % interval", width: "11em", kind: "where", drop: 1, text: (row) => notCompared?.(row.key) ? "" : range(row[chosen(app)], scale()), hint: (row) => interval(chosen(app))(row) },
+      { title: "Ratio", width: "5em", kind: "where", drop: 2, text: (row) => !notCompared?.(row.key) && row[chosen(app)].before + row[chosen(app)].after > 0 ? ratio(row[chosen(app)].before, row[chosen(app)].after) : "", hint: () => `of the ${words[chosen(app)]} cost` });
   }
   const rows = new Rows({ label, columns, act, menu, least: isNarrow ? undefined : 84, sorted: () => app.state.sort, sort: (by) => app.change({ sort: by }, true) });
   return rows;

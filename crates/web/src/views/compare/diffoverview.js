@@ -1,6 +1,6 @@
 // @ts-check
 // Overview of a comparison: recordings, method, notes, and the largest changes.
-import { baseName } from "../../data/names.js";
+import { baseName, eventName } from "../../data/names.js";
 import { ranked } from "../../data/compare/compare.js";
 import { amount, duration, percent, ratio, scaled } from "../../data/numbers.js";
 import { REASONS, range } from "./changes.js";
@@ -24,9 +24,9 @@ export function diffOverview(app) {
   const sides = make("section", { "aria-label": "Compared recordings" }), notes = make("section", { "aria-label": "Notes" });
   const own = make("section", { "aria-label": "Functions by the change of their own cost" }), total = make("section", { "aria-label": "Functions by the change of their inclusive cost" });
   const others = make("section", { "aria-label": "Functions that are not compared" });
-  const panel = make("section", { class: "panel overview", tabindex: 0 }, sides, notes, own, total, others);
+  const panel = make("section", { class: "panel overview", tabindex: 0 }, own, total, notes, sides, others);
   sides.append(make("h3", { text: "Before" }), facts(head.before, head), make("h3", { text: "After" }), facts(head.after, head));
-  const how = [`${head.event}: ${head.normalized}, by function (${head.exactNames ? "exact name" : "name"} and module, ${head.inlines ? "inlined ones included" : "without inlined ones"}).`, METHODS[head.method]];
+  const how = [`${eventName(head.event)}: ${head.normalized}, by function (${head.exactNames ? "exact name" : "name"} and module, ${head.inlines ? "inlined ones included" : "without inlined ones"}).`, METHODS[head.method]];
   notes.append(make("h3", { text: "Compared" }), ...how.map((text) => make("p", { text })), make("ul", {}, ...head.notes.map((text) => make("li", { text }))));
   const all = make("p");
   notes.append(all);
@@ -47,7 +47,7 @@ function facts(runs, head) {
   const list = make("dl"), sum = (/** @type {(run: RunHead) => number} */ of) => runs.reduce((all, run) => all + of(run), 0);
   const add = (/** @type {string} */ name, /** @type {string} */ text) => { if (text) list.append(make("dt", { text: name }), make("dd", { text })); };
   add(runs.length > 1 ? `${runs.length} recordings` : "Recording", runs.map((run) => run.name).join(", "));
-  add("Samples", `${amount(sum((run) => run.samples))} of ${head.event}`);
+  add("Samples", `${amount(sum((run) => run.samples))} of ${eventName(head.event)}`);
   const cost = sum((run) => run.cost);
   add("Cost", head.unit === "nanoseconds" ? duration(cost) : head.unit === "samples" ? "" : `${amount(cost)} ${head.unit === "count" ? "events" : head.unit}`);
   const seconds = runs.map((run) => run.seconds).filter((one) => one !== null);
@@ -67,7 +67,7 @@ function changes(app, which) {
     const change = row[which], module = app.model.module(row.key);
     return make("li", {}, make("span", { class: `share ${change.delta > 0 ? "more" : "less"}`, text: scaled(change.delta, app.scale, true) }),
       make("button", { type: "button", title: `${app.model.name(row.key)}${module ? ` in ${module}` : ""}`, text: app.label(row.key), click: () => app.change({ view: "sandwich", func: row.key }) }),
-      make("small", { text: `${ratio(change.before, change.after)} ${module ? baseName(module) : ""} ${range(change, app.scale)}` }));
+      make("small", { text: [ratio(change.before, change.after), range(change, app.scale) && range(change, app.scale) + app.scale[2]].filter(Boolean).join("  ") }));
   })));
   if (marked.length > SHOWN) made.push(make("button", { type: "button", text: `All by their ${word} cost`, click: () => app.change({ view: "functions", sort: which }) }));
   return made;

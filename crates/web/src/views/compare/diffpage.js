@@ -17,7 +17,7 @@ import { openMenu } from "../elements/menu.js";
 /** @typedef {import("../shell.js").ViewPart} ViewPart */
 
 const KEYS = [
-  ["/", "search; a pattern is between slashes"], ["n, N", "the next, the previous match"], ["Backspace", "undo the last step"],
+  ["/", "search; a pattern is between slashes; Enter: the next match, ↓: into the view"], ["n, N", "the next, the previous match"], ["Backspace", "undo the last step"],
   ["click, tap", "select a frame, row or cell; its description stays below"], ["double click, second tap", "zoom to a frame"], ["Escape", "close, or zoom out"], ["Arrow keys", "from frame to frame, row to row"], ["Enter", "zoom, open, choose; from a tab: into the view, as ↓"],
   ["m, right click", "menu; its entries show their keys, which act on the frame under the mouse, else on the selection"], ["c", "callers and callees, before and after"],
   ["f, o, x", "focus on a function; only stacks with it; none of these"], ["h, u, i", "hide it; charge it to its callers; fold its callees"],
@@ -70,7 +70,8 @@ function functionsView(app) {
   const draw = () => {
     const all = inOrder(app, app.rows, (f) => app.label(f), (f) => app.model.notCompared(f)), [own, total] = app.model.tested || [0, 0];
     rows.show(all.filter((row) => !app.found || app.found.hits[row.key]), true);
-    note.textContent = `${app.tables.head.normalized}. ${changedText(all, [own, total])} Changed functions come first, functions that are not compared last; a click shows both sides.`;
+    const { normalized } = app.tables.head;
+    note.textContent = `${normalized.slice(0, 1).toUpperCase()}${normalized.slice(1)}. ${changedText(all, [own, total])} Changed functions come first, functions that are not compared last; a click shows both sides.`;
   };
   return { id: "functions", title: "Functions", panel, draw, resize: () => rows.draw(),
     next: (step) => rows.pick((rows.at + step + rows.rows.length) % Math.max(1, rows.rows.length)) };

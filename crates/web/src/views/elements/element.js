@@ -1,5 +1,6 @@
 // @ts-check
 // Creation and look-up of page elements.
+import { optionParts } from "../../data/names.js";
 
 /** Creates an element. Attributes that are functions become listeners; those that are false are omitted.
  * @param {string} tag @param {Record<string, any>} [attributes] @param {...(Node | string)} inner
@@ -15,6 +16,10 @@ export function make(tag, attributes, ...inner) {
   made.append(...inner);
   return made;
 }
+
+/** Text whose options are not broken at their hyphens.
+ * @param {string} text */
+export const withOptions = (text) => optionParts(text).map((part, at) => at % 2 ? make("span", { class: "option", text: part }) : part);
 
 /** @param {string} id @returns {HTMLElement} */
 export const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));

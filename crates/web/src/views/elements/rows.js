@@ -6,14 +6,16 @@ import { appendCut, textWidths } from "./fit.js";
 /** Row of the table; `data` is its subject.
  * @template T @typedef {{ data: T, level: number, canOpen: boolean, isOpen: boolean }} Row */
 /** Column: its title, width, cell contents (text and optional class), sort key, and the share that a bar in the cell shows.
- * `draw` replaces the text by elements. In a narrow table, columns with a rank in `drop` are left out, low ranks first; then those with `brief` show that.
+ * `draw` replaces the text by elements; `hidden` tells if the column has nothing to say. In a narrow table, columns with a rank in `drop` are left out, low ranks first; then those with `brief` show that.
  * @template T @typedef {{ title: string, width: string, kind: "number" | "name" | "where", sort?: string,
  *   text: (data: T) => string, mark?: (data: T) => string, hint?: (data: T) => string, bar?: (data: T) => number, drop?: number,
- *   draw?: (data: T) => (Node | string)[] | null, brief?: { width: string, text: (data: T) => string } }} Column */
+ *   hidden?: () => boolean, draw?: (data: T) => (Node | string)[] | null, brief?: { width: string, text: (data: T) => string } }} Column */
 
 const HEIGHT = 22;
 /** Widths of a cell's padding, of the sign of a row that opens, and of a colour, in pixels. */
 const PADDING = 13, TWIST = 14, SWATCH = 15;
+/** Width of names in pixels below which levels have narrow steps. */
+const TIGHT = 260;
 /** Width that names have at least, before columns are left out: a share of the table, and a limit in em. */
 const NAMES = 0.5, ENOUGH = 16;
 /** Minimum width of a table that keeps all columns, in em. */
@@ -83,10 +85,23 @@ export class Rows {
     this.draw();
   }
 
+  /** Makes a column wide enough for the longest text in a monospaced font.
+   * @param {number} at */
+  widen(at) {
+    const { options: { columns } } = this, column = columns[at];
+    const longest = this.rows.reduce((most, row) => Math.max(most, column.text(row.data).length), column.title.length);
+    columns[at] = { ...column, width: `${Math.ceil(longest * 0.62 + 1.5)}em` };
+    this.fitted = "";
+    this.draw();
+  }
+
+  /** Makes the table no higher than its rows, for another one below it. */
+  shrink() { this.element.style.maxHeight = `${(this.rows.length + 2) * HEIGHT}px`; }
+
   /** Leaves out columns until the names have enough space. */
   arrange() {
-    const { element, options: { columns } } = this, { weight } = document.documentElement.dataset, width = element.clientWidth;
-    const key = `${width} ${weight} ${this.longest}`;
+    const { element } = this, { weight } = document.documentElement.dataset, width = element.clientWidth;
+    const columns = this.options.columns.filter((column) => !column.hidden?.()), key = `${width} ${weight} ${this.longest} ${columns.map(({ title }) => title)}`;
     if (!width || key === this.fitted) return;
     this.fitted = key;
     const em = parseFloat(getComputedStyle(element).fontSize) || 13, wide = (/** @type {string} */ text) => text === "var(--cost)" ? (weight === "period" ? 17.5 : 11) : Number(/([\d.]+)em/.exec(text)?.[1] ?? 0);
@@ -98,7 +113,7 @@ export class Rows {
       if (isTight()) this.columns = this.columns.filter(({ drop }) => drop !== rank);
     }
     if (isTight()) this.columns = this.columns.map((column) => column.brief ? { ...column, ...column.brief } : column);
-    const widths = this.columns.map((column) => column.width), isLess = this.columns !== columns;
+    const widths = this.columns.map((column) => column.width), isLess = this.columns !== columns || columns.length < this.options.columns.length;
     if (this.longest) widths.splice(-1, 1, `minmax(${this.longest}em, 1fr)`);
     else if (isLess) this.columns.forEach((column, at) => { if (isOpen(column)) widths[at] = "minmax(0, 1fr)"; });
     element.style.setProperty("--columns", widths.join(" "));
@@ -167,7 +182,7 @@ export class Rows {
       const text = column.text(row.data), hint = column.hint ? column.hint(row.data) : text;
       const cell = make("div", { role: "gridcell", class: `cell ${column.kind} ${column.mark ? column.mark(row.data) : ""}`, title: hint || false });
       if (column.kind === "name" && tree) {
-        const indent = 4 + Math.min(row.level - 1, 200) * 12;
+        const indent = 4 + Math.min(row.level - 1, 200) * (width < TIGHT ? 4 : 12);
         cell.style.paddingLeft = indent + "px";
         width -= indent - 6 + TWIST;
         cell.append(make("span", { class: "twist", "aria-hidden": "true", text: row.canOpen ? (row.isOpen ? "▾" : "▸") : "" }));

@@ -14,11 +14,14 @@ import { FONT, ROW, lookOf, paint } from "./paint.js";
 /** @typedef {import("../../data/tree/around.js").CostPicture} CostPicture */
 /** @typedef {import("../../data/tree/layout.js").Box} Box */
 
+/** Minimum height of a graph that fits its frames, in pixels. */
+const LEAST = 64;
+
 export class Graph {
   /** @param {Shell} app
    * @param {{ label: string, down: boolean, zoomed?: (node: number) => void, tell: (text: string) => void,
    *   describe?: (node: number) => string[], colour?: (node: number) => string,
-   *   hatched?: (node: number) => boolean }} options */
+   *   hatched?: (node: number) => boolean, fits?: boolean }} options with `fits`, no higher than its frames */
   constructor(app, options) {
     this.app = app;
     this.options = options;
@@ -33,6 +36,7 @@ export class Graph {
     /** Size used for the layout, in CSS pixels. */
     this.width = 0;
     this.seen = 0;
+    this.height = 0;
     this.rowHeight = ROW;
     this.canvas = /** @type {HTMLCanvasElement} */ (make("canvas", { tabindex: 0, role: "application",
       "aria-label": `${options.label}. Arrow keys or a click select a frame, Enter or a double click zooms, Escape zooms out, m opens a menu.` }));
@@ -97,10 +101,12 @@ export class Graph {
   /** Lays out the frames in the available space. */
   place() {
     if (!this.picture || !this.element.clientWidth) return;
-    const atEnd = !this.down && this.element.scrollTop + this.element.clientHeight >= this.element.scrollHeight - 2;
+    // The height before: a graph whose root is in sight keeps it there when other parts of the page grow.
+    const atEnd = !this.down && this.element.scrollTop + Math.max(this.seen, this.element.clientHeight) >= this.height - 2;
     this.width = this.element.clientWidth;
-    this.seen = this.element.clientHeight;
     this.rows = layout(this.picture, this.zoom, this.width);
+    if (this.options.fits) this.element.style.maxHeight = `${Math.max(LEAST, this.rows.length * ROW + 2)}px`;
+    this.seen = this.element.clientHeight;
     this.height = Math.max(this.rows.length * ROW, this.element.clientHeight);
     this.space.style.height = this.height + "px";
     if (atEnd) this.element.scrollTop = this.element.scrollHeight;
@@ -108,7 +114,7 @@ export class Graph {
 
   /** Top of a row, relative to the scrolled space.
    * @param {number} row */
-  top(row) { return this.down ? row * ROW : /** @type {number} */ (this.height) - (row + 1) * ROW; }
+  top(row) { return this.down ? row * ROW : this.height - (row + 1) * ROW; }
 
   draw() {
     const { clientWidth: width, clientHeight: height } = this.element;
@@ -135,7 +141,7 @@ export class Graph {
   under(event) {
     const area = this.canvas.getBoundingClientRect();
     const x = event.clientX - area.left, y = event.clientY - area.top + this.element.scrollTop;
-    const row = this.down ? Math.floor(y / ROW) : Math.floor((/** @type {number} */ (this.height) - y) / ROW);
+    const row = this.down ? Math.floor(y / ROW) : Math.floor((this.height - y) / ROW);
     return boxAt(this.rows[row], x);
   }
 

@@ -2,7 +2,7 @@
 // Heat map: samples over time, and the selection of cells, ranges and baselines.
 import { heatColour } from "../../data/colour.js";
 import { COLUMNS, heatCells, heatShape } from "../../data/samples/heat.js";
-import { amount, duration } from "../../data/numbers.js";
+import { amount, duration, roundDuration } from "../../data/numbers.js";
 import { make, sized, styled } from "../elements/element.js";
 import { hideTip, showTip } from "../elements/tip.js";
 import { addRuler, drawAxis } from "./plot.js";
@@ -27,7 +27,7 @@ export function heatView(app) {
     "aria-label": "Heat map. Arrow keys move between cells, Shift selects a range, Enter shows its flame graph, b makes it the baseline of a comparison." }));
   const space = make("div", { class: "space" }, canvas), box = make("div", { class: "graph heat timed" }, space);
   const status = make("p", { class: "status", role: "status", "aria-live": "polite" });
-  const text = () => `A column is ${duration(shape.column * tables.head.unit)}, a cell ${duration(shape.cell * tables.head.unit)}. Click a cell or drag over several to select that time; hold Ctrl to set the baseline of a comparison.`;
+  const text = () => `A column is ${roundDuration(shape.column * tables.head.unit)}, a cell ${roundDuration(shape.cell * tables.head.unit)}. Click a cell or drag over several to select that time; hold Ctrl to set the baseline of a comparison.`;
   const note = make("p", { class: "note", text: text() }), legend = make("p", { class: "note legend" });
   const panel = make("section", { class: "panel column" }, note, box, legend, status);
   /** @type {{ cells: Uint32Array, found: Uint32Array | null, most: number }} */
@@ -98,7 +98,7 @@ export function heatView(app) {
     pen.textAlign = "right";
     pen.textBaseline = "middle";
     const labels = shape.rows > 4 ? 5 : shape.rows;
-    for (let at = 0; at < labels; at++) pen.fillText(`+${duration(Math.round(at * shape.rows / labels) * shape.cell * tables.head.unit)}`, left - 6, low - (Math.round(at * shape.rows / labels) + 0.5) * high);
+    for (let at = 0; at < labels; at++) pen.fillText(`+${roundDuration(Math.round(at * shape.rows / labels) * shape.cell * tables.head.unit)}`, left - 6, low - (Math.round(at * shape.rows / labels) + 0.5) * high);
     pen.textAlign = "left";
   };
   const explain = () => {

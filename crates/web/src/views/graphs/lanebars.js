@@ -3,9 +3,9 @@
 import { kindColour, moduleColour } from "../../data/colour.js";
 import { baseName } from "../../data/names.js";
 import { amount, duration } from "../../data/numbers.js";
-import { KINDS, MODULES, barCount, countBars, leafClasses, mostly } from "../../data/samples/bars.js";
+import { KINDS, MODULES, barCount, countBars, leafClasses, mostly, passingLeaves, sameLeaves } from "../../data/samples/bars.js";
 import { samplesBy, samplesByThread } from "../../data/samples/order.js";
-import { GONE } from "../../data/tree/transform.js";
+import { FRAME_FILTERS } from "../../data/tree/transform.js";
 import { styled } from "../elements/element.js";
 
 /** @typedef {import("../app.js").App} App */
@@ -43,21 +43,22 @@ export class LaneBars {
     /** @type {ReturnType<typeof samplesByThread> | null} */
     this.byCpu = null;
     this.key = "";
+    /** @type {import("../../data/samples/bars.js").Passing | null} */
+    this.passing = null;
   }
 
   /** Prepares for a width and the state of the page.
    * @param {number} width @param {Lane} whole @param {"thread" | "cpu"} by kind of the lanes */
   look(width, whole, by) {
     const { app } = this, { state, model, event } = app, { chosen } = model;
-    const filters = app.filters.filter((filter) => filter.kind !== "time");
-    const key = [width, event, state.colour, app.theme, state.truncated === "hidden", state.kernel, JSON.stringify(filters)].join(" ");
-    if (key !== this.key) {
-      this.key = key;
+    // Filters of frames matter by the leaves that they leave out: most of them leave out none.
+    const filters = app.filters.filter((filter) => filter.kind !== "time" && !FRAME_FILTERS.includes(filter.kind)), leaves = passingLeaves(model.to);
+    const look = [width, event, state.colour, app.theme, state.kernel].join(" "), key = [look, state.truncated === "hidden", JSON.stringify(filters)].join(" ");
+    if (key !== this.key || !sameLeaves(leaves, this.passing?.leaves ?? null)) {
       this.counts.clear();
       this.bars = barCount(width, whole.count);
-      this.classes = leafClasses(model, state.colour, app.ranks);
-      const to = model.to, gone = to?.includes(GONE);
-      const leaves = gone && to ? Uint8Array.from(to, (node) => node === GONE ? 0 : 1) : null;
+      if (!this.classes || !this.key.startsWith(look + " ")) this.classes = leafClasses(model, state.colour, app.ranks);
+      this.key = key;
       this.passing = { event, threads: chosen?.threads ?? null, cpus: chosen?.cpus ?? null, leaves };
       this.colours = Array.from({ length: this.classes.classes }, (_, at) => this.colour(at));
       this.scale = "";

@@ -1,7 +1,7 @@
 // @ts-check
 // Lanes of the timeline: one for all samples, below it those of threads grouped by name or those of processors, and one
 // for each other event.
-import { folded, groupName } from "../../data/names.js";
+import { eventName, folded, groupName } from "../../data/names.js";
 import { amount } from "../../data/numbers.js";
 
 /** @typedef {import("../app.js").App} App */
@@ -40,7 +40,7 @@ export function lanesOf(app, cpus) {
     inside = [...byCpu.keys()].filter((at) => byCpu[at] > 0).map((at) =>
       ({ key: `cpu:${at - 1}`, kind: "cpu", name: at ? `CPU ${at - 1}` : "CPU unknown", ids: [], at: at - 1, count: byCpu[at], level: 1, inside: [] }));
   } else inside = groups(app, ids.map((id) => ({ id, count: counts[id] })));
-  const name = ids.length === 1 ? app.threadName(ids[0]) : `all ${amount(ids.length)} threads`;
+  const name = ids.length === 1 ? app.threadName(ids[0]) : `${amount(ids.length)} threads`;
   return { key: ALL, kind: "threads", name, ids, at: -1, count, level: 0, inside: inside.length > 1 || inside[0]?.inside.length ? inside : [] };
 }
 
@@ -66,7 +66,7 @@ function groups(app, all) {
  * @param {App} app @returns {Lane[]} */
 export function otherEvents(app) {
   const { events } = app.tables.head, others = [...events.keys()].filter((at) => at !== app.event && app.eventCounts[at] > 0);
-  return others.map((at) => ({ key: `event:${at}`, kind: "event", name: events[at].name, ids: [], at, count: app.eventCounts[at], level: 0, inside: [] }));
+  return others.map((at) => ({ key: `event:${at}`, kind: "event", name: eventName(events[at].name), ids: [], at, count: app.eventCounts[at], level: 0, inside: [] }));
 }
 
 /** Visible lanes.

@@ -27,6 +27,12 @@ export function matchesOutside(app, width) {
   return matchesIn(app, whole, layout(whole, NONE, width)).filter((node) => !isInside(node));
 }
 
+/** Moves the focus to a graph. It stays in the search field, since Enter would zoom to the match instead of showing the next one.
+ * @param {Graph} graph */
+function enter(graph) {
+  if (globalThis.document?.activeElement?.id !== "search") graph.canvas.focus();
+}
+
 /** Selects the next match of a graph, beginning with the costliest one; after the last of the zoomed part, it zooms out
  * to the matches outside.
  * @param {Shell} app @param {Graph} graph @param {number} step */
@@ -37,10 +43,10 @@ export function nextMatch(app, graph, step) {
   const outside = isOver ? matchesOutside(app, graph.width) : [];
   if (outside.length) {
     app.change({ zoom: [] });
-    graph.canvas.focus();
+    enter(graph);
     graph.pick(/** @type {number} */ (outside.at(step > 0 ? 0 : -1)));
   } else if (all.length) {
-    graph.canvas.focus();
+    enter(graph);
     graph.pick(all[(place + all.length) % all.length]);
   } else {
     // All matches are too narrow to be drawn: zoom to the costliest one.

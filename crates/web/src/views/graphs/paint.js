@@ -18,13 +18,17 @@ export const ROW = 19;
 /** Font of labels. */
 export const FONT = "12px system-ui, sans-serif";
 
+/** Opacity of frames outside of the zoomed part, and of those that do not match a search. On a dark ground, more of the
+ * colour has to stay for the dark labels. */
+export const PALE = { light: { outer: 0.6, other: 0.55 }, dark: { outer: 0.78, other: 0.72 } };
+
 /** @param {Graph} graph @param {Box} box @param {string} mark colour of matches @returns {Look} */
 export function lookOf(graph, box, mark) {
   const { app, options } = graph, picture = /** @type {CostPicture} */ (graph.picture), { tree } = picture, { node } = box;
   const w = Math.max(box.w - (box.w > 3 ? 1 : 0), 0.5), f = node === NONE ? -1 : tree.func[node], flags = node === NONE ? 0 : tree.flags[node];
-  const { found } = app, hit = found && f >= 0 && found.hits[f];
+  const { outer, other } = PALE[app.theme], { found } = app, hit = found && f >= 0 && found.hits[f];
   return {
-    x: box.x, w, alpha: box.outer ? 0.6 : found && !hit ? 0.55 : 1,
+    x: box.x, w, alpha: box.outer ? outer : found && !hit ? other : 1,
     fill: hit ? mark : options.colour ? options.colour(node) : app.colour(tree, node),
     text: w <= 22 ? "" : f < 0 ? picture.title : app.label(f),
     dash: w <= 4 || !(flags & (GUESSED | JOINED)) ? null : flags & JOINED ? [1.5, 2.5] : [4, 3],

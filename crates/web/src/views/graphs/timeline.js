@@ -4,6 +4,7 @@
 import { NONE } from "../../data/columns.js";
 import { folded } from "../../data/names.js";
 import { amount } from "../../data/numbers.js";
+import { hasProcessors } from "../../data/samples/threads.js";
 import { threadMenu } from "../actions.js";
 import { byId, input, make, sized, styled } from "../elements/element.js";
 import { hideTip, showTip } from "../elements/tip.js";
@@ -73,14 +74,15 @@ export class Timeline {
       this.bars.forget();
       this.lanesKey = "";
     }
-    const by = app.state.lanes === "cpu" && this.bars.cpus ? "cpu" : "thread", key = `${app.event} ${by}`;
+    const hasCpus = this.bars.cpus > 0 && hasProcessors(app.model, app.event);
+    const by = app.state.lanes === "cpu" && hasCpus ? "cpu" : "thread", key = `${app.event} ${by}`;
     if (key !== this.lanesKey) {
       this.lanesKey = key;
       this.whole = lanesOf(app, by === "cpu" ? this.bars.cpus : 0);
       this.others = otherEvents(app);
     }
     const { open } = app.state, whole = /** @type {Lane} */ (this.whole), others = this.others || [];
-    byId("lanes-by").hidden = !this.bars.cpus;
+    byId("lanes-by").hidden = !hasCpus;
     for (const one of ["thread", "cpu"]) byId(`by-${one}`).setAttribute("aria-pressed", String(one === by));
     byId("others").hidden = !others.length;
     byId("others").textContent = `Other events (${amount(others.length)})`;

@@ -9,6 +9,7 @@ import { functionKey, functionMenu } from "../actions.js";
 import { make, sized, styled } from "../elements/element.js";
 import { widthsOf } from "../elements/fit.js";
 import { isUnderPointer, pointer } from "../elements/pointer.js";
+import { PALE } from "./paint.js";
 import { addRuler, drawAxis } from "./plot.js";
 import { hideTip, showTip } from "../elements/tip.js";
 
@@ -22,7 +23,7 @@ const AXIS = 18;
 
 /** @param {App} app @returns {ViewPart} */
 export function orderView(app) {
-  let threads = busyThreads(app.model), { tables } = app;
+  let threads = busyThreads(app.model, app.event), { tables, event } = app;
   const options = () => threads.map(({ id, count }) => make("option", { value: id, text: `${app.threadName(id)} — ${amount(count)}` }));
   const list = /** @type {HTMLSelectElement} */ (make("select", { id: "order-thread", change: () => app.change({ thread: Number(list.value) }) },
     ...options()));
@@ -59,7 +60,7 @@ export function orderView(app) {
       if (y + ROW < AXIS || y > height) return;
       row.forEach((one, place) => {
         const f = tree.func[one.node], hit = app.found?.hits[f];
-        pen.globalAlpha = app.found && !hit ? 0.55 : 1;
+        pen.globalAlpha = app.found && !hit ? PALE[app.theme].other : 1;
         pen.fillStyle = hit ? styled("--hit") : app.colour(tree, one.node);
         const w = Math.max(one.w - (one.w > 3 ? 1 : 0), 0.6);
         pen.fillRect(left + one.x, y, w, ROW - 1);
@@ -172,12 +173,12 @@ export function orderView(app) {
   canvas.addEventListener("focus", paint);
   canvas.addEventListener("blur", paint);
   box.addEventListener("scroll", () => { hideTip(); paint(); });
-  /** Updates the list of threads after the recording has grown. */
+  /** Updates the list of threads for another event, or after the recording has grown. */
   const renew = () => {
-    if (tables === app.tables) return;
-    ({ tables } = app);
-    threads = busyThreads(app.model);
-    byThread = null;
+    if (tables === app.tables && event === app.event) return;
+    if (tables !== app.tables) byThread = null;
+    ({ tables, event } = app);
+    threads = busyThreads(app.model, app.event);
     if (document.activeElement !== list) list.replaceChildren(...options());
   };
   const fill = () => {

@@ -1,6 +1,7 @@
 // @ts-check
 // Files of the modules: opened or missing, with advice on options.
 import { adviceOf } from "../../data/advice.js";
+import { pathName } from "../../data/names.js";
 import { percent } from "../../data/numbers.js";
 import { make } from "../elements/element.js";
 import { Rows } from "../elements/rows.js";
@@ -22,7 +23,7 @@ export function filesView(app) {
     const module = moduleAt(at), loss = lossesOf().get(at), told = advice().get(at)?.text ?? "", { path, buildId, opened } = module;
     const isMissed = module.kind === "file" && app.model.moduleCosts().total[at] > 0;
     const give = isMissed ? ` Give the file with --sysroot, --extra-dir or --debug-dir${buildId ? `, or by its build-id with --buildid-dir or --debuginfod` : ""}.` : "";
-    status.textContent = `${path}${buildId ? `, build-id ${buildId}` : ""}: ${opened ? `opened ${opened}` : "nothing was opened"}.` +
+    status.textContent = `${pathName(path)}${buildId ? `, build-id ${buildId}` : ""}: ${opened ? `opened ${opened}` : "nothing was opened"}.` +
       (loss ? ` Stacks ended here: ${loss.reason}. ${loss.help ? `What helps: ${loss.help}.` : ""}` : "") + (told.includes("no name") ? ` ${told}` : "") + give;
   };
   // A file that occurs in no stack was not needed.
@@ -33,19 +34,20 @@ export function filesView(app) {
     label: "Files of the modules", act: tell, picked: tell,
     columns: [
       { title: "Inclusive", width: "7em", kind: "number", text: (at) => percent(app.model.moduleCosts().total[at], app.costs.all) },
-      { title: "Module", width: "minmax(10em, 1fr)", kind: "name", text: (at) => moduleAt(at).path + (moduleAt(at).count > 1 ? ` (${moduleAt(at).count} of this path)` : "") },
-      { title: "Identity", width: "13em", kind: "where", text: what },
-      { title: "Advice", width: "minmax(8em, 1fr)", kind: "where", text: (at) => advice().get(at)?.brief ?? "", hint: (at) => advice().get(at)?.text ?? "", drop: 1 },
-      { title: "Opened", width: "minmax(8em, 1fr)", kind: "where", text: (at) => moduleAt(at).opened || "" },
-      { title: "Build-id", width: "11em", kind: "where", text: (at) => moduleAt(at).buildId || "" },
-      { title: "Lost stacks", width: "8em", kind: "number", text: (at) => lossesOf().has(at) ? percent(/** @type {any} */ (lossesOf().get(at)).samples, app.tables.samples) : "" },
+      { title: "Module", width: "minmax(10em, 1fr)", kind: "name", text: (at) => pathName(moduleAt(at).path) + (moduleAt(at).count > 1 ? ` (${moduleAt(at).count} of this path)` : "") },
+      { title: "Identity", width: "13em", kind: "where", text: what, drop: 3 },
+      { title: "Advice", width: "minmax(8em, 1fr)", kind: "where", text: (at) => advice().get(at)?.brief ?? "", hint: (at) => advice().get(at)?.text ?? "", hidden: () => advice().size === 0, drop: 5 },
+      { title: "Opened", width: "minmax(8em, 1fr)", kind: "where", text: (at) => moduleAt(at).opened || "", drop: 2 },
+      { title: "Build-id", width: "11em", kind: "where", text: (at) => moduleAt(at).buildId || "", drop: 1 },
+      { title: "Lost stacks", width: "8em", kind: "number", text: (at) => lossesOf().has(at) ? percent(/** @type {any} */ (lossesOf().get(at)).samples, app.tables.samples) : "", hidden: () => lossesOf().size === 0, drop: 4 },
     ],
   });
   const panel = make("section", { class: "panel column" }, rows.element, status);
   const draw = () => {
     const { total } = app.model.moduleCosts();
     rows.show([...app.tables.head.modules.keys()].sort((a, b) => total[b] - total[a] || a - b), true);
-    if (!status.textContent) status.textContent = "Select a module to see its opened and refused files, and the option that supplies a missing one.";
+    const first = rows.rows[rows.at];
+    if (!status.textContent && first) tell(first.data);
   };
   return { id: "files", title: "Files", panel, draw, resize: () => rows.draw() };
 }

@@ -2,13 +2,13 @@
 // Table of functions, and the sandwich: one function between its callers and its callees.
 import { sandwich } from "../../data/tree/around.js";
 import { NONE } from "../../data/columns.js";
+import { baseName } from "../../data/names.js";
 import { percent, spread } from "../../data/numbers.js";
 import { waitCosts } from "../../data/waits.js";
 import { functionMenu, listenToKeys, rowKey } from "../actions.js";
 import { make } from "../elements/element.js";
 import { Graph, keysOf } from "../graphs/graph.js";
 import { Rows } from "../elements/rows.js";
-import { where } from "./trees.js";
 
 /** @typedef {import("../app.js").App} App */
 /** @typedef {import("../app.js").ViewPart} ViewPart */
@@ -33,8 +33,10 @@ function functionRows(app, isWide, act) {
   if (isWide) {
     columns.splice(1, 0, { title: "95 %", width: "8.5em", kind: "where", text: range("own"), drop: 1 });
     columns.splice(3, 0, { title: "95 %", width: "8.5em", kind: "where", text: range("total"), drop: 1 });
-    if (app.tables.head.waits) columns.push({ title: "Wait", width: "7em", kind: "where", text: (f) => waitOf(app, f), drop: 3 });
-    columns.push({ title: "Source or module", width: "minmax(6em, 20em)", kind: "where", text: (f) => where(app, f), hint: (f) => [app.model.file(f), app.model.module(f)].filter(Boolean).join(" in "), drop: 2 });
+    if (app.tables.head.waits) columns.push({ title: "Wait", width: "7em", kind: "where", text: (f) => waitOf(app, f), hidden: () => !waitCosts(app.model), drop: 3 });
+    columns.push(
+      { title: "Module", width: "minmax(6em, 12em)", kind: "where", sort: "module", text: (f) => baseName(app.model.module(f)), hint: (f) => app.model.module(f), drop: 2 },
+      { title: "Source", width: "minmax(6em, 14em)", kind: "where", text: (f) => baseName(app.model.file(f)), hint: (f) => app.model.file(f), drop: 2 });
   }
   /** @type {Rows<number>} */
   const rows = new Rows({
@@ -60,7 +62,16 @@ function sortedFunctions(app) {
   for (let f = 0; f < n.length; f++) if (n[f] > 0 && (!hits || hits[f])) found.push(f);
   const by = app.state.sort === "total" ? total : own;
   if (app.state.sort === "name") return found.sort((a, b) => app.label(a) < app.label(b) ? -1 : 1);
+  const { modules, functions } = app.model.named;
+  if (app.state.sort === "module") return byText(found, (f) => baseName(modules[functions[f]?.[2]]?.path ?? ""), (a, b) => by[b] - by[a] || a - b);
   return found.sort((a, b) => by[b] - by[a] || total[b] - total[a] || a - b);
+}
+
+/** Functions by a text, empty ones last; equal ones by another order.
+ * @param {number[]} list @param {(f: number) => string} textOf @param {(a: number, b: number) => number} next */
+function byText(list, textOf, next) {
+  const texts = new Map(list.map((f) => [f, textOf(f)])), text = (/** @type {number} */ f) => texts.get(f) || "\uffff";
+  return list.sort((a, b) => text(a) < text(b) ? -1 : text(a) > text(b) ? 1 : next(a, b));
 }
 
 /** @param {App} app @returns {ViewPart} */
@@ -77,8 +88,8 @@ export function sandwichView(app) {
   const rows = functionRows(app, false, (f) => app.change({ func: f }));
   const head = make("h3"), whole = make("p", { class: "note" }), status = make("p", { class: "status", role: "status", "aria-live": "polite" });
   const tell = (/** @type {string} */ text) => { status.textContent = text; };
-  const callers = new Graph(app, { label: "Callers", down: false, tell });
-  const callees = new Graph(app, { label: "Callees", down: true, tell });
+  const callers = new Graph(app, { label: "Callers", down: false, tell, fits: true });
+  const callees = new Graph(app, { label: "Callees", down: true, tell, fits: true });
   const right = make("div", { class: "halves" }, head, whole, make("h4", { text: "Callers" }), callers.element, make("h4", { text: "Callees" }), callees.element, status);
   const panel = make("section", { class: "panel beside" }, rows.element, right);
   let shown = "";

@@ -14,6 +14,8 @@ import { Rows } from "../elements/rows.js";
 
 /** Maximum number of selectable parts of machine code: the function itself, and the functions it was inlined into. */
 const MOST = 12;
+/** Index of the column of addresses: those of kernels have 16 digits. */
+const ADDRESS = 2;
 
 export class Instructions {
   /** @param {App} app */
@@ -45,7 +47,7 @@ export class Instructions {
       over: (row) => this.light(row ? this.index(row) : -1),
       columns: [
         { title: "Own", width: "5.5em", kind: "number", text: (row) => row.own ? percent(row.own, app.costs.allN) : "", hint: (row) => row.own ? own(row) : "", bar: (row) => row.own / this.most },
-        { title: "All", width: "4.5em", kind: "number", text: (row) => row.all ? amount(row.all) : "", hint: (row) => row.all > row.own ? `${amount(row.all - row.own)} of them in other functions inlined here, or in functions that inline this one` : "", bar: (row) => row.all / this.mostAll },
+        { title: "All", width: "5.5em", kind: "number", text: (row) => row.all ? percent(row.all, app.costs.allN) : "", hint: (row) => row.all ? `${amount(row.all)} samples${row.all > row.own ? `, ${amount(row.all - row.own)} of them in other functions inlined here, or in functions that inline this one` : ""}` : "", bar: (row) => row.all / this.mostAll },
         { title: "Address", width: "8em", kind: "name", text: (row) => hex(row.address), mark },
         { title: "Jumps", width: "4.6em", kind: "name", text: () => "", draw: (row) => [this.arrows.draw(this.index(row))], drop: 1 },
         { title: "Instruction", width: "minmax(16em, 1fr)", kind: "name", text: (row) => row.text, mark, draw: (row) => withTarget(row.text, this.calleeName(row)) },
@@ -56,7 +58,7 @@ export class Instructions {
     /** End address of the shown part. */
     this.end = 0;
     this.element = make("div", { class: "column" }, this.head, this.note, this.list, this.rows.element);
-    /** @type {{ block: CodeBlock, lines: CodeLine[], name: string, own: number }[]} */
+    /** @type {{ block: CodeBlock, lines: CodeLine[], name: string, whole: number, own: number }[]} */
     this.parts = [];
     /** Number of the latest request; answers to earlier ones are ignored. */
     this.asked = 0;
@@ -75,12 +77,12 @@ export class Instructions {
       const [{ address }] = left, block = await app.code.at(module, address).catch(() => null);
       if (asked !== this.asked) return;
       if (!block) { outside += left[0].n; left = left.slice(1); if (!parts.length && outside && left.length > 50) break; continue; }
-      const { lines, name } = codeLines(app.model, f, block);
-      parts.push({ block, lines, name, own: lines.reduce((sum, line) => sum + line.own, 0) });
+      const { lines, name, whole } = codeLines(app.model, f, block);
+      parts.push({ block, lines, name, whole, own: lines.reduce((sum, line) => sum + line.own, 0) });
       left = left.filter((place) => place.address < block.start || place.address >= endOf(block));
     }
     this.parts = parts.sort((a, b) => b.own - a.own);
-    this.list.replaceChildren(...this.parts.map((part, at) => make("option", { value: at, text: `${part.name || app.model.name(f)} ${hex(part.block.start)}: ${amount(part.own)} samples` })));
+    this.list.replaceChildren(...this.parts.map((part, at) => make("option", { value: at, text: `${app.label(part.whole < 0 ? f : part.whole)} ${hex(part.block.start)}: ${amount(part.own)} samples` })));
     this.list.hidden = this.parts.length < 2;
     const all = places.reduce((sum, place) => sum + place.n, 0), here = this.parts.reduce((sum, part) => sum + part.own, 0);
     this.callees = functionsAt(app.model, module, app.code.blocks());
@@ -91,6 +93,7 @@ export class Instructions {
       this.most = this.mostAll = Math.max(1, ...places.map(({ n }) => n));
       this.arrows.show([]);
       this.rows.show(places.map(({ address, n }) => ({ address, text: "", all: n, own: n, of: [] })), key === this.shown);
+      this.rows.widen(ADDRESS);
     }
     this.shown = key;
   }
@@ -100,7 +103,8 @@ export class Instructions {
   choose(keepPlace) {
     const part = this.parts[Number(this.list.value) || 0];
     if (!part) return;
-    this.head.textContent = `Instructions of ${part.name || "the machine code"}`;
+    this.head.textContent = `Instructions of ${part.whole < 0 ? "the machine code" : this.app.label(part.whole)}`;
+    this.head.title = part.name;
     let most = 0;
     part.lines.forEach((line, at) => { if (line.all > part.lines[most].all) most = at; });
     this.end = endOf(part.block);
@@ -110,6 +114,7 @@ export class Instructions {
     this.indexes = new Map(part.lines.map((line, at) => [line, at]));
     this.arrows.at = keepPlace ? this.rows.at : most;
     this.rows.show(part.lines, keepPlace);
+    this.rows.widen(ADDRESS);
     this.rows.fit((row) => `${row.text} <${this.calleeName(row)}>`);
     if (keepPlace) return;
     this.rows.reveal(Math.min(part.lines.length - 1, most + 6));

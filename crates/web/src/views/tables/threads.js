@@ -2,7 +2,7 @@
 // Table of processes, threads or processors. Its costs follow the event, the weight, the time and the filters.
 import { folded } from "../../data/names.js";
 import { amount, percent, spread } from "../../data/numbers.js";
-import { ROWS, costRows, filterOfRow } from "../../data/samples/threads.js";
+import { ROWS, costRows, filterOfRow, hasProcessors } from "../../data/samples/threads.js";
 import { threadMenu } from "../actions.js";
 import { make } from "../elements/element.js";
 import { openMenu } from "../elements/menu.js";
@@ -24,7 +24,7 @@ export function threadsView(app) {
   const draw = () => {
     const by = chosen(), rows = tables[by];
     for (const button of buttons) {
-      button.hidden = button.dataset.rows === "cpu" && !app.tables.cpu;
+      button.hidden = button.dataset.rows === "cpu" && !hasProcessors(app.model, app.event);
       button.setAttribute("aria-pressed", String(button.dataset.rows === by));
     }
     if (rows.element.parentElement !== panel) panel.replaceChildren(bar, rows.element);
@@ -36,8 +36,8 @@ export function threadsView(app) {
 /** Kind of the shown rows; processes by default if there are several.
  * @param {App} app @returns {Kind} */
 function kindOf(app) {
-  const { rows } = app.state, { cpu, head } = app.tables;
-  if (rows && (rows !== "cpu" || cpu)) return rows;
+  const { rows } = app.state, { head } = app.tables;
+  if (rows && (rows !== "cpu" || hasProcessors(app.model, app.event))) return rows;
   return head.threads.some(([pid]) => pid !== head.threads[0][0]) ? "process" : "thread";
 }
 
@@ -61,7 +61,7 @@ function tableOf(app, by) {
     { title: "Cost", width: "var(--cost)", kind: "number", sort: "own", text: ({ cost }) => `${app.cost(cost)}  ${percent(cost, app.costs.all)}`,
       bar: ({ cost }) => app.costs.all ? cost / app.costs.all : 0, brief: { width: "5.5em", text: ({ cost }) => percent(cost, app.costs.all) } },
     { title: "95 %", width: "8.5em", kind: "where", text: ({ cost, squares }) => spread(cost, app.costs.all, squares, app.costs.allSquares), drop: 1 },
-    { title: "Samples", width: "7em", kind: "number", sort: "samples", text: ({ n }) => amount(n), drop: 2 },
+    { title: "Samples", width: "7em", kind: "number", sort: "samples", text: ({ n }) => amount(n), hidden: () => app.state.weight === "samples", drop: 2 },
     { title: { process: "Process", thread: "Thread", cpu: "Processor" }[by], width: "minmax(12em, 1fr)", kind: "name", sort: "name", text: ({ name }) => name },
   ];
   if (by === "process") columns.splice(3, 0, { title: "Threads", width: "6em", kind: "number", text: ({ ids }) => amount(ids.length), drop: 3 });

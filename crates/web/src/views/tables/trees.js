@@ -30,7 +30,8 @@ export function treeView(app, which) {
       ...(isTop ? [{ title: "Own", width: "var(--cost)", kind: /** @type {"number"} */ ("number"), text: share((item) => item.own), drop: 3 }] : []),
       { title: "Function", width: "minmax(14em, 1fr)", kind: "name", text: (item) => app.label(item.func), hint: (item) => app.model.name(item.func),
         mark: (item) => app.found?.hits[item.func] ? "hit" : "" },
-      { title: "Source or module", width: "minmax(6em, 18em)", kind: "where", text: (item) => where(app, item.func), hint: (item) => app.model.file(item.func) || app.model.module(item.func), drop: 2 },
+      { title: "Module", width: "minmax(6em, 12em)", kind: "where", text: (item) => baseName(app.model.module(item.func)), hint: (item) => app.model.module(item.func), drop: 2 },
+      { title: "Source", width: "minmax(6em, 14em)", kind: "where", text: (item) => baseName(app.model.file(item.func)), hint: (item) => app.model.file(item.func), drop: 2 },
     ],
     canOpen: (item) => item.more,
     open: (row) => row.data.inside(),
@@ -65,23 +66,20 @@ export function treeView(app, which) {
   return { id: which === "top" ? "topdown" : "bottomup", title: isTop ? "Top-down" : "Bottom-up", panel, draw, next, key, resize: () => rows.draw() };
 }
 
-/** Expands a row, then its first child if that has at least half of the row's cost, and so on.
+/** Expands a row, then its first child if that has enough of the first row's cost, and so on.
  * @param {Rows<Item>} rows */
 function openHot(rows) {
   let at = rows.at;
+  const least = HOT * (rows.rows[at]?.data.total ?? 0);
   for (;;) {
     const row = rows.rows[at];
     rows.toggle(at, true);
     const inner = rows.rows[at + 1];
-    if (!inner || inner.level <= row.level || inner.data.total < HOT * row.data.total) break;
+    if (!inner || inner.level <= row.level || inner.data.total < least) break;
     at++;
   }
   rows.pick(at);
 }
-
-/** Short location of a function: its source file or module.
- * @param {App} app @param {number} f */
-export function where(app, f) { return baseName(app.model.file(f)) || baseName(app.model.module(f)); }
 
 /** @param {import("../../data/tree/treerows.js").Callee[]} callees @param {string} path @returns {Item[]} */
 function topItems(callees, path) {
