@@ -98,10 +98,11 @@ mod tests;
 
 pub use bytes::{Endian, Words};
 pub use container::{
-    AuxtraceIndex, BpfProgram, Btf, CacheLevel, ClockData, CompressedInfo, CpuCount, CpuDomain,
-    CpuLocation, CpuTopology, EventDesc, Feature, Features, GroupDesc, Head, HybridNode,
-    MachineCode, MachineSource, MemoryNode, MemoryTopology, NumaNode, PmuCaps, PmuMapping,
-    RecordedMachine, SimpleperfFile, SimpleperfSymbol,
+    AuxtraceIndex, BpfProgram, Btf, CacheLevel, ChainEvidence, ChainEvidenceWriter, ChainShape,
+    ClockData, CompressedInfo, CpuCount, CpuDomain, CpuLocation, CpuTopology, EventDesc, Feature,
+    Features, FrameRun, GroupDesc, Head, HybridNode, MachineCode, MachineSource, MemoryNode,
+    MemoryTopology, NumaNode, PmuCaps, PmuMapping, RecordedMachine, SimpleperfFile,
+    SimpleperfSymbol,
 };
 pub use error::Error;
 pub use event::{AttrFlags, Event, EventAttr, ReadFormat, SampleType};

@@ -56,6 +56,16 @@ pub enum Error {
         "the samples do not state their processors; record with perf record -a or --sample-cpu"
     )]
     NoCpus,
+    /// An option of the unwinder, and the recording has finished callchains.
+    #[error(
+        "{} is for recordings with stacks, and this one has finished callchains; apply it to the recording that they were \
+         made from",
+        option
+    )]
+    NoStacks {
+        /// The option, as the user knows it.
+        option: &'static str,
+    },
     /// Times off the processor were asked for, and the recording has no switches.
     #[error("the recording has no context switches; record with unwind-perf record --off-cpu")]
     NoSwitches,

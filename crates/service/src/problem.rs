@@ -158,6 +158,7 @@ impl From<pipeline::Error> for Problem {
             Error::UnknownProcessor
             | Error::NoSampleTimes
             | Error::NoCgroups
+            | Error::NoStacks { .. }
             | Error::NoSwitches
             | Error::NoReturns { .. }
             | Error::NothingRan { .. }

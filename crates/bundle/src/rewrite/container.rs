@@ -4,10 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use perf_data::{Event, EventAttr, Head};
+use perf_data::{Event, EventAttr};
 
 use super::fields::Fields;
-use super::fields_of;
 
 /// Size of the file header in bytes.
 const HEADER: u64 = 104;
@@ -16,15 +15,21 @@ const ATTR_SIZES: (usize, usize) = (64, 144);
 /// Size of a section descriptor in bytes: offset and size.
 const SECTION: u64 = 16;
 
+/// Returns the offset of the data.
+pub(super) fn data_start(events: &[Event]) -> u64 {
+    let entry_size = attr_size(events) as u64 + SECTION;
+    let ids_size: u64 = events.iter().map(|event| event.ids.len() as u64 * 8).sum();
+    HEADER + ids_size + entry_size * events.len() as u64
+}
+
 /// Returns the bytes of the file.
-pub(super) fn file(head: &Head, data: &[u8], features: &BTreeMap<u16, Vec<u8>>) -> Vec<u8> {
-    let events = head.events();
+pub(super) fn file(events: &[Event], data: &[u8], features: &BTreeMap<u16, Vec<u8>>) -> Vec<u8> {
     let attr_size = attr_size(events);
     let entry_size = attr_size as u64 + SECTION;
     let ids_size: u64 = events.iter().map(|event| event.ids.len() as u64 * 8).sum();
     let attrs_at = HEADER + ids_size;
     let attrs_size = entry_size * events.len() as u64;
-    let data_at = attrs_at + attrs_size;
+    let data_at = data_start(events);
     let mut bits = [0_u64; 4];
     for &bit in features.keys() {
         if let Some(word) = bits.get_mut(usize::from(bit / 64)) {
@@ -60,12 +65,12 @@ pub(super) fn attr_size(events: &[Event]) -> usize {
     size.next_multiple_of(8)
 }
 
-/// Returns the attribute of an event, with callchains instead of stacks.
+/// Returns the attribute of an event.
 pub(super) fn attr_bytes(event: &Event, size: usize) -> Vec<u8> {
     let attr: &EventAttr = &event.attr;
     let mut out = Fields::section();
     out.u32(attr.kind).u32(size as u32).u64(attr.config).u64(attr.sample_period);
-    out.u64(fields_of(attr.sample_type).0).u64(attr.read_format.0).u64(attr.flags.0);
+    out.u64(attr.sample_type.0).u64(attr.read_format.0).u64(attr.flags.0);
     out.u32(attr.wakeup).u32(attr.bp_type).u64(attr.config1).u64(attr.config2);
     out.u64(attr.branch_sample_type).u64(attr.sample_regs_user).u32(attr.sample_stack_user);
     out.i32(attr.clockid).u64(attr.sample_regs_intr).u32(attr.aux_watermark);

@@ -15,7 +15,11 @@ const GONE: [Feature; 3] = [Feature::Compressed, Feature::DirectoryFormat, Featu
 
 /// Returns the sections by feature bit. Without pseudonyms and in the same byte order, all sections are copied.
 /// Otherwise, only sections without names, or with known names, are written field by field.
-pub(super) fn sections(head: &Head, names: Option<&Pseudonyms>) -> BTreeMap<u16, Vec<u8>> {
+pub(super) fn sections(
+    head: &Head,
+    events: &[Event],
+    names: Option<&Pseudonyms>,
+) -> BTreeMap<u16, Vec<u8>> {
     let features = head.features();
     let mut sections = BTreeMap::new();
     if names.is_none() && head.endian() == Endian::Little {
@@ -29,7 +33,7 @@ pub(super) fn sections(head: &Head, names: Option<&Pseudonyms>) -> BTreeMap<u16,
     if !features.build_ids.is_empty() {
         sections.insert(Feature::BuildId.bit(), build_ids(&features.build_ids, names));
     }
-    sections.insert(Feature::EventDesc.bit(), event_desc(head.events(), names));
+    sections.insert(Feature::EventDesc.bit(), event_desc(events, names));
     sections
 }
 

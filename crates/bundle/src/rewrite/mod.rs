@@ -12,10 +12,11 @@ mod sample;
 use std::collections::BTreeMap;
 
 use perf_data::{
-    Endian, Head, RawBody, RawRecord, Record, RecordContent, RecordKind, SampleType, UserRecord,
+    ChainEvidenceWriter, Endian, Event, EventAttr, Feature, Head, RawBody, RawRecord, Record,
+    RecordContent, RecordKind, SampleType, UserRecord,
 };
 
-use self::container::file;
+use self::container::{data_start, file};
 use self::records::encoded;
 use self::sample::sample;
 use crate::anonymous::Pseudonyms;
@@ -28,6 +29,19 @@ pub struct Rewriter<'n> {
     omitted: BTreeMap<String, u64>,
     /// True if the records come from one file; rounds of the files of a directory are not valid in one file.
     one_file: bool,
+    stacks: Stacks,
+}
+
+/// `exclude_callchain_user` in the flags of an attribute.
+const EXCLUDE_CALLCHAIN_USER: u64 = 1 << 22;
+
+/// Form of samples without their stacks and registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stacks {
+    /// The fields stay, without content.
+    Empty,
+    /// The samples have no such fields.
+    Removed,
 }
 
 /// Reason why a recording cannot be rewritten.
@@ -53,7 +67,20 @@ impl<'n> Rewriter<'n> {
     /// without unknown names is copied.
     #[must_use]
     pub const fn new(names: Option<&'n Pseudonyms>, one_file: bool) -> Self {
-        Self { names, data: Vec::new(), omitted: BTreeMap::new(), one_file }
+        Self { names, data: Vec::new(), omitted: BTreeMap::new(), one_file, stacks: Stacks::Empty }
+    }
+
+    /// Creates an empty recording whose samples have no fields for stacks and registers, as that of a recorder that
+    /// unwinds.
+    #[must_use]
+    pub fn unwound(one_file: bool) -> Self {
+        Self { stacks: Stacks::Removed, ..Self::new(None, one_file) }
+    }
+
+    /// Returns the number of bytes of all records so far.
+    #[must_use]
+    pub const fn data_len(&self) -> u64 {
+        self.data.len() as u64
     }
 
     /// Adds a record. `chain` is the user part of a sample's callchain, which replaces its stack: the address of the
@@ -79,7 +106,8 @@ impl<'n> Rewriter<'n> {
                     return Err(RewriteError::RawData);
                 }
                 let event = head.events().get(usize::from(it.event)).ok_or_else(damaged)?;
-                let bytes = sample(it, &event.attr, chain, self.names.is_some());
+                let attr = self.stacks.attr(&event.attr);
+                let bytes = sample(it, &event.attr, &attr, chain, self.names.is_some());
                 self.data.extend(bytes.ok_or_else(damaged)?);
                 return Ok(());
             }
@@ -114,20 +142,52 @@ impl<'n> Rewriter<'n> {
     /// # Errors
     /// If it has no events.
     pub fn finish(self, head: &Head) -> Result<Vec<u8>, RewriteError> {
+        self.finish_with(head, None)
+    }
+
+    /// Same as [`Self::finish`], with evidence for the callchains of the samples at these positions in the data.
+    ///
+    /// # Errors
+    /// If it has no events.
+    pub fn finish_with(
+        self,
+        head: &Head,
+        evidence: Option<ChainEvidenceWriter>,
+    ) -> Result<Vec<u8>, RewriteError> {
         if head.events().is_empty() {
             return Err(RewriteError::NoEvents);
         }
-        let features = features::sections(head, self.names);
-        Ok(file(head, &self.data, &features))
+        let events: Vec<Event> = head.events().iter().map(|it| self.stacks.event(it)).collect();
+        let mut features = features::sections(head, &events, self.names);
+        features.remove(&Feature::ChainEvidence.bit());
+        if let Some(evidence) = evidence {
+            features.insert(Feature::ChainEvidence.bit(), evidence.finish(data_start(&events)));
+        }
+        Ok(file(&events, &self.data, &features))
     }
 }
 
-/// Returns the fields of an event's samples after callchains have replaced stacks.
-fn fields_of(sample_type: SampleType) -> SampleType {
-    if sample_type.has(SampleType::STACK_USER) {
-        SampleType(sample_type.0 | SampleType::CALLCHAIN.0)
-    } else {
-        sample_type
+impl Stacks {
+    /// Returns the event after callchains have replaced stacks.
+    fn event(self, event: &Event) -> Event {
+        let mut event = event.clone();
+        event.attr = self.attr(&event.attr);
+        event
+    }
+
+    /// Returns the attribute after callchains have replaced stacks.
+    fn attr(self, attr: &EventAttr) -> EventAttr {
+        let mut attr = *attr;
+        if !attr.sample_type.has(SampleType::STACK_USER) {
+            return attr;
+        }
+        attr.sample_type.0 |= SampleType::CALLCHAIN.0;
+        if self == Self::Removed {
+            attr.sample_type.0 &= !(SampleType::STACK_USER.0 | SampleType::REGS_USER.0);
+            (attr.sample_regs_user, attr.sample_stack_user) = (0, 0);
+            attr.flags.0 &= !EXCLUDE_CALLCHAIN_USER;
+        }
+        attr
     }
 }
 

@@ -9,7 +9,6 @@ use perf_data::{
 };
 
 use super::fields::Fields;
-use super::fields_of;
 
 /// `PERF_CONTEXT_USER`: the following entries of a callchain are in user mode.
 const CONTEXT_USER: u64 = -512_i64 as u64;
@@ -17,18 +16,19 @@ const CONTEXT_USER: u64 = -512_i64 as u64;
 const BRANCH_HW_INDEX: u64 = 1 << 17;
 const BRANCH_COUNTERS: u64 = 1 << 19;
 
-/// Encodes a sample; `None` if it is damaged or too long. If its event has no stack copies, the recorded chain is
+/// Encodes a sample of an event with the fields of `written`; `None` if it is damaged or too long. If its event has no stack copies, the recorded chain is
 /// retained. `anonymous` omits raw data.
 pub(super) fn sample(
     sample: &Sample<'_>,
     attr: &EventAttr,
+    written: &EventAttr,
     chain: &[u64],
     anonymous: bool,
 ) -> Option<Vec<u8>> {
     if sample.damage.is_some() {
         return None;
     }
-    let has = |field| fields_of(attr.sample_type).has(field);
+    let has = |field| written.sample_type.has(field);
     let mut out = Fields::record(RecordKind::SAMPLE, sample.misc);
     words_before(&mut out, sample, has);
     if has(SampleType::READ) {

@@ -109,6 +109,8 @@ features! {
     SimpleperfEtmBranchList = 133;
     /// simpleperf: maps of the processes that existed at the start.
     SimpleperfInitMap = 134;
+    /// Ours: evidence for callchains that were unwound when the recording was written.
+    ChainEvidence = 250;
 }
 
 impl Feature {
@@ -128,7 +130,7 @@ impl Feature {
 
     /// Returns true if only Android's simpleperf writes it.
     pub(crate) const fn is_simpleperf(self) -> bool {
-        self.bit() >= Self::SimpleperfFile.bit()
+        self.bit() >= Self::SimpleperfFile.bit() && self.bit() <= Self::SimpleperfInitMap.bit()
     }
 }
 
@@ -140,7 +142,7 @@ mod tests {
     fn bits_there_and_back() {
         let known: Vec<u16> =
             (0..Feature::BITMAP_BITS).filter(|&bit| Feature::of_bit(bit).is_some()).collect();
-        assert_eq!(known, (1..=34).chain(128..=134).collect::<Vec<_>>());
+        assert_eq!(known, (1..=34).chain(128..=134).chain([250]).collect::<Vec<_>>());
         for bit in known {
             assert_eq!(Feature::of_bit(bit).map(Feature::bit), Some(bit));
         }

@@ -1,6 +1,7 @@
 //! Data around the records of a recording: file header, features, head of a file or stream.
 
 mod attr_section;
+mod chain_evidence;
 mod compression;
 mod event_name;
 mod feature;
@@ -14,6 +15,7 @@ mod machine;
 mod name_events;
 mod simpleperf_files;
 
+pub use chain_evidence::{ChainEvidence, ChainEvidenceWriter, ChainShape, FrameRun};
 pub(crate) use compression::Compression;
 pub use feature::Feature;
 pub use feature_types::{

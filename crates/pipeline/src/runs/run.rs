@@ -10,7 +10,7 @@ use host::{FileKind, Origin};
 use module_map::Timeline;
 use options::Options;
 use perf_data::{Head, RecordCounts, ScanOptions, SessionOptions};
-use replay::{ReplayObserver, ReplayOptions, Replayer, Thread, has_switches};
+use replay::{ReplayObserver, ReplayOptions, Replayer, Thread, has_switches, has_unwound_chains};
 use unwinder::{Engine, StoredRules};
 
 use super::events::filter;
@@ -178,6 +178,20 @@ impl Run<'_> {
         }
     }
 
+    /// Refuses options of the unwinder, which have no effect on finished callchains.
+    fn check_unwound(&self) -> Result<(), Error> {
+        let usual = Options::default();
+        let changed = [
+            ("join", self.options.join != usual.join),
+            ("tail_calls", self.options.tail_calls != usual.tail_calls),
+            ("max_frames", self.options.max_frames != usual.max_frames),
+        ];
+        match changed.iter().find(|(_, is_changed)| *is_changed) {
+            Some(&(option, _)) => Err(Error::NoStacks { option }),
+            None => Ok(()),
+        }
+    }
+
     /// Returns the options to replay a recording with this header.
     pub(crate) fn replay_options(
         &self,
@@ -187,6 +201,9 @@ impl Run<'_> {
         let off_cpu = self.options.off_cpu && has_switches(head);
         if self.options.off_cpu && !off_cpu && !self.options.off_cpu_optional {
             return Err(Error::NoSwitches);
+        }
+        if has_unwound_chains(head) {
+            self.check_unwound()?;
         }
         Ok(ReplayOptions {
             filter: filter(&self.options.samples, head, || self.sample_times(head))?,

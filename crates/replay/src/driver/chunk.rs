@@ -13,7 +13,8 @@ use unwinder::{Engine, StoredRules, Walker, WorkerCache};
 
 use crate::driver::replayer::{Join, ReplayObserver, ReplayOptions};
 use crate::plan::planner::{Plan, PlannedSample};
-use crate::slice::walk::{WalkedSlice, walk_slice};
+use crate::slice::evidence::UnwoundChains;
+use crate::slice::walk::{SliceInputs, WalkedSlice, walk_slice};
 
 /// Samples that are walked and interned together.
 /// Slices are smaller, down to [`LEAST_SLICE`],
@@ -27,6 +28,8 @@ pub(crate) const CHUNK: usize = 32 * SLICE;
 pub(crate) struct PlannedChunk {
     pub(crate) batch: Arc<Batch>,
     pub(crate) plan: Plan,
+    /// Evidence for callchains that were unwound before.
+    pub(crate) unwound: Option<Arc<UnwoundChains>>,
     /// True if they are the last ones of the batch.
     pub(crate) is_last: bool,
 }
@@ -49,7 +52,7 @@ impl PlannedChunk {
         idle: &IdleCaches,
         observer: &dyn ReplayObserver,
     ) -> WalkedChunk {
-        let Self { batch, plan: Plan { samples, spaces }, is_last } = self;
+        let Self { batch, plan: Plan { samples, spaces }, unwound, is_last } = self;
         let shared = samples.len() / (2 * rayon::current_num_threads());
         let slices = samples.par_chunks(shared.clamp(LEAST_SLICE, SLICE)).with_max_len(1);
         let memory = &images.options().memory;
@@ -61,8 +64,10 @@ impl PlannedChunk {
             let cache = idle.take().unwrap_or_default();
             let mut walker = Walker::with_cache(cache, engine, images, options.max_frames);
             walker.use_stored_rules(stored_rules);
-            let mut result =
-                walk_slice(&batch, slice, &spaces, &mut walker, options.join != Join::Off);
+            let repair = options.join != Join::Off && unwound.is_none();
+            let inputs =
+                SliceInputs { batch: &batch, spaces: &spaces, unwound: unwound.as_deref() };
+            let mut result = walk_slice(inputs, slice, &mut walker, repair);
             result.held = held.another(result.heap_bytes() as u64);
             idle.put(walker.into_cache());
             let positions = || slice.iter().map(|planned| planned.entry.position);

@@ -21,6 +21,7 @@ use crate::plan::position::PlanPosition;
 use crate::plan::threads::Thread;
 use crate::repair::repaired::RepairedSlice;
 use crate::repair::window::Window;
+use crate::slice::evidence::{UnwoundChains, has_unwound_chains};
 use crate::slice::observed_modules::ObservedModules;
 use crate::slice::related::SharedMemory;
 
@@ -128,6 +129,8 @@ pub struct Replayer<'r> {
     pub(crate) merged: MergedTables,
     timings: ReplayTimings,
     head: Option<Arc<Head>>,
+    /// Evidence for callchains that were unwound before.
+    unwound: Option<Arc<UnwoundChains>>,
     /// Planned, to be walked in the next turn.
     planned: Option<PlannedChunk>,
     /// Modules with frames, in the order of the walk.
@@ -185,6 +188,7 @@ impl<'r> Replayer<'r> {
             merged: MergedTables::default(),
             timings: ReplayTimings::default(),
             head: None,
+            unwound: None,
             planned: None,
             observed_modules: ObservedModules::default(),
             walked: None,
@@ -227,6 +231,12 @@ impl<'r> Replayer<'r> {
     pub(crate) fn begin(&mut self, batch: Batch) -> Arc<Batch> {
         if !self.head.as_ref().is_some_and(|head| Arc::ptr_eq(head, batch.head())) {
             self.planner.learn(batch.head());
+            self.unwound = UnwoundChains::of(batch.head(), self.memory).map(Arc::new);
+            if self.unwound.is_some() {
+                self.window.without_repair();
+            } else if has_unwound_chains(batch.head()) {
+                self.merged.profile.summary.findings.push(evidence_ignored());
+            }
             self.head = Some(batch.head().clone());
         }
         if self.options.learn_files {
@@ -245,7 +255,8 @@ impl<'r> Replayer<'r> {
     ) {
         if let Some(plan) = self.turn(Some(position), limit, observer) {
             let is_last = position.is_at_end();
-            self.planned = Some(PlannedChunk { batch: Arc::clone(batch), plan, is_last });
+            let (batch, unwound) = (Arc::clone(batch), self.unwound.clone());
+            self.planned = Some(PlannedChunk { batch, plan, unwound, is_last });
         }
     }
 
@@ -355,6 +366,15 @@ impl<'r> Replayer<'r> {
         let (threads, off_cpu) = planner.into_parts();
         Replay { profile, threads, missed_maps, rejected, off_cpu, timings, held }
     }
+}
+
+/// Finding for a recording whose callchains have evidence that cannot be read.
+fn evidence_ignored() -> FindingRow {
+    FindingRow {
+        kind: "feature-ignored".to_owned(),
+        message: "the evidence for the callchains is damaged or exceeds the memory limit; they count as a recorder's"
+            .to_owned(),
+        count: 1, help: None, }
 }
 
 /// Finding for frames of modules with more load addresses in a process than ids can distinguish.

@@ -2,6 +2,7 @@
 
 pub(crate) mod chain;
 pub(crate) mod counts;
+pub(crate) mod evidence;
 pub(crate) mod frame_key;
 pub(crate) mod intern;
 pub(crate) mod layout;

@@ -3,7 +3,7 @@
 use address::{Bias, ModuleId};
 use budget::HeldMemory;
 use module_map::{ProcessImage, Space};
-use perf_data::Batch;
+use perf_data::{Batch, Sample};
 use profile::{EndReason, EventId, FrameId, LayoutId, SampleRow, StackId, StackRow, ThreadId};
 use unwinder::{CodeLocation, Frame, Walker};
 
@@ -12,6 +12,7 @@ use crate::plan::planner::PlannedSample;
 use crate::plan::spaces::{LaterSpace, Spaces};
 use crate::slice::chain::{Chain, LastChain, SliceScratch};
 use crate::slice::counts::SliceCounts;
+use crate::slice::evidence::UnwoundChains;
 use crate::slice::frame_key::{FrameKey, PlacedFrame};
 use crate::slice::layout::SampleLayouts;
 use crate::slice::observed::ObservedSamples;
@@ -38,14 +39,23 @@ pub(crate) struct WalkedSlice {
     pub(crate) held: HeldMemory,
 }
 
+/// Inputs of a slice besides its samples.
+#[derive(Clone, Copy)]
+pub(crate) struct SliceInputs<'i> {
+    pub(crate) batch: &'i Batch,
+    pub(crate) spaces: &'i Spaces,
+    /// Evidence for callchains that were unwound before.
+    pub(crate) unwound: Option<&'i UnwoundChains>,
+}
+
 /// Walks a slice of planned samples.
 pub(crate) fn walk_slice(
-    batch: &Batch,
+    inputs: SliceInputs<'_>,
     planned: &[PlannedSample],
-    spaces: &Spaces,
     walker: &mut Walker<'_>,
     repair: bool,
 ) -> WalkedSlice {
+    let SliceInputs { batch, spaces, unwound } = inputs;
     let mut result = WalkedSlice::of_samples(planned.len(), repair);
     let recording = RecordingContext::of(batch.head());
     let mut frames = Vec::new();
@@ -65,6 +75,15 @@ pub(crate) fn walk_slice(
         frames.clear();
         let in_guest = kernel_frames(sample, kernel, &mut frames);
         let n_kernel = frames.len();
+        if let Some(unwound) = unwound.filter(|_| !in_guest) {
+            let mut placed: Vec<_> = frames.iter().map(PlacedFrame::from).collect();
+            let spaces = filled.all(planned, space);
+            if let Some(end) = unwound.user_frames(planned, sample, &spaces, walker, &mut placed) {
+                let image = planned.process_image;
+                result.add(planned, sample, end, (image, placed.into_iter()), &mut scratch);
+                continue;
+            }
+        }
         let mut end = match in_guest {
             true => EndReason::Guest,
             false => user.frames_in(space, walker, &mut frames),
@@ -85,21 +104,12 @@ pub(crate) fn walk_slice(
                 (end, truncated_at) = (gained.end, walker.truncated_at());
             }
         }
-        let placed = frames.iter().map(PlacedFrame::from);
-        let (stack, layout) = result.intern(process_image, planned.thread, placed, &mut scratch);
+        let placed = (process_image, frames.iter().map(PlacedFrame::from));
+        result.add(planned, sample, end, placed, &mut scratch);
         if repair {
             result.observed.push(planned.owner, n_kernel, &frames, end, truncated_at);
         }
         note_walked(&mut result.counts.needs, leaf_and_root(frames.get(n_kernel..)), end);
-        let entry = &planned.entry;
-        result.counts.n_frames += frames.len() as u64;
-        let (thread, event) = (ThreadId::new(planned.thread), EventId::new(entry.event));
-        result.samples.push(
-            SampleRow::new(thread, event, end, stack, LayoutId::new(layout))
-                .with_time((entry.time.0 != 0).then_some(entry.time))
-                .with_cpu(sample.cpu)
-                .with_period(sample.period),
-        );
     }
     result.counts.cache_hits = walker.cache_hits() - before.0;
     result.counts.cache_misses = walker.cache_misses() - before.1;
@@ -127,6 +137,30 @@ impl WalkedSlice {
             + self.stacks.heap_bytes()
             + self.observed.heap_bytes()
             + self.samples.capacity() * size_of::<SampleRow>()
+    }
+
+    /// Adds a sample with its frames, innermost first, which belong to a process image.
+    fn add(
+        &mut self,
+        planned: &PlannedSample,
+        sample: &Sample<'_>,
+        end: EndReason,
+        (image, frames): (
+            ProcessImage,
+            impl ExactSizeIterator<Item = PlacedFrame> + DoubleEndedIterator,
+        ),
+        scratch: &mut SliceScratch,
+    ) {
+        self.counts.n_frames += frames.len() as u64;
+        let (stack, layout) = self.intern(image, planned.thread, frames, scratch);
+        let entry = &planned.entry;
+        let (thread, event) = (ThreadId::new(planned.thread), EventId::new(entry.event));
+        self.samples.push(
+            SampleRow::new(thread, event, end, stack, LayoutId::new(layout))
+                .with_time((entry.time.0 != 0).then_some(entry.time))
+                .with_cpu(sample.cpu)
+                .with_period(sample.period),
+        );
     }
 
     /// Interns the frames of a sample, and returns the ids of the stack and the layout.
@@ -179,6 +213,13 @@ impl WalkedSlice {
 struct FilledSpaceCache(Option<((u64, u64), Space)>);
 
 impl FilledSpaceCache {
+    /// Returns the spaces in which frames of a sample can be mapped, its own first.
+    fn all<'s>(&'s mut self, planned: &'s PlannedSample, own: &'s Space) -> Vec<&'s Space> {
+        let related = planned.related.iter().map(|related| &**related.space.space());
+        let later = planned.later.as_ref().map(|later| self.space(planned, own, later));
+        std::iter::once(own).chain(later).chain(related).collect()
+    }
+
     /// Returns the space of a sample, with later mappings at addresses that were unmapped at its time.
     /// A later process image does not inherit the earlier mappings.
     fn space<'s>(

@@ -82,6 +82,14 @@ pub(crate) fn with_argument(error: Error) -> anyhow::Error {
             let error = Error::BundleHasFiles { path: path.clone(), option: argument_of(option) };
             return error.into();
         }
+        Error::NoStacks { option } => {
+            let option = match *option {
+                "join" => "--join",
+                "tail_calls" => "--no-tail-calls",
+                _ => "--max-frames",
+            };
+            return Error::NoStacks { option }.into();
+        }
         Error::NoServers => {
             return anyhow::Error::msg(
                 "--debuginfod names no server, and DEBUGINFOD_URLS is not set",

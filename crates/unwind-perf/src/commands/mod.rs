@@ -4,6 +4,7 @@ mod account;
 mod annotate;
 mod bundle;
 mod cache;
+mod callchains;
 mod diff;
 mod extensions;
 mod inject;

@@ -16,8 +16,8 @@ use pipeline::{Analysis, Demangle, FileSearch, NameOptions, Observer, Options, S
 use profile::Profile;
 use rustix::rand::{GetRandomFlags, getrandom};
 
-use super::chains::rewritten;
 use crate::args::{host, pipeline, pipeline_on, source, with_argument};
+use crate::commands::callchains::{ChainForm, rewritten};
 use crate::terminal::print_note;
 
 /// A host without private names, and the recording on it.
@@ -50,7 +50,8 @@ impl Anonymous {
         let as_in_files = NameOptions { demangle: Some(Demangle::None), ..options.names.clone() };
         let raw = analyze(&Options { names: as_in_files, ..options.clone() })?.profile;
         let names = Pseudonyms::new(salt()?);
-        let recording = rewritten(input, &shown.profile, options, observer, Some(&names))?;
+        let form = ChainForm::Own(Some(&names));
+        let recording = rewritten(input, &shown.profile, options, observer, form)?;
         let modules = shown.modules().iter();
         let identities: Vec<_> = modules.map(|it| recorded_file(it, shown.proof(it))).collect();
         let mut as_shown = HashSet::new();

@@ -5,7 +5,6 @@
 //! If its JSON differs in one byte, more of the files are included.
 
 mod anonymous;
-mod chains;
 mod stripped;
 mod verification;
 

@@ -10,8 +10,8 @@ use pipeline::{Observer, Options};
 use profile::Profile;
 use rustix::fs::{Timespec, Timestamps, futimens};
 
-use super::chains::{changed, rewritten};
 use crate::args::{host, pipeline, source, with_argument};
+use crate::commands::callchains::{ChainForm, changed, rewritten};
 use crate::terminal::print_note;
 
 /// A host on which the recording has no stacks.
@@ -38,7 +38,8 @@ impl Stripped {
         let machine = host();
         let analysis = pipeline().analyze(source(input), options, observer);
         let analysis = analysis.map_err(with_argument)?;
-        let bytes = rewritten(input, &analysis.profile, options, observer, None)?.bytes;
+        let bytes =
+            rewritten(input, &analysis.profile, options, observer, ChainForm::Own(None))?.bytes;
         let failed = || format!("cannot write beside {}", place.display());
         let mut file = NewFile::create(place).with_context(failed)?;
         file.write_all(&bytes).with_context(failed)?;

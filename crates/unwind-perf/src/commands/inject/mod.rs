@@ -6,6 +6,7 @@
 //! position at which a recorder would have written it. JIT code goes into ELF files beside the output.
 
 mod container;
+mod converted;
 mod records;
 
 use std::io::Write as _;
@@ -22,6 +23,9 @@ use crate::terminal::{Inputs, OutputTarget, Status, status_of};
 
 /// Rewrites the recording.
 pub(crate) fn run(args: &InjectArgs) -> anyhow::Result<Status> {
+    if args.convert_callchain {
+        return converted::run(args);
+    }
     let cannot_read = || format!("cannot read {}", args.input.display());
     if host().is_dir(&args.input, Origin::User) {
         bail!(

@@ -5,6 +5,7 @@ mod build_ids;
 mod bundle;
 mod cache;
 mod cli;
+mod convert;
 mod diff;
 mod errors;
 mod filters;

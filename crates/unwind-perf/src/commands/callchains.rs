@@ -1,4 +1,4 @@
-//! The recording without stack copies: each sample has a callchain instead, in the form that recorders write.
+//! Recordings without stack copies: each sample has a callchain instead, in the form that recorders write.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -9,12 +9,21 @@ use anyhow::{Context as _, bail};
 use bundle::{Pseudonyms, Rewriter};
 use hashbrown::HashMap;
 use host::Origin;
-use perf_data::{Findings, RawBody, Severity, visit_records};
+use perf_data::{ChainEvidenceWriter, Findings, FrameRun, RawBody, Severity, visit_records};
 use pipeline::{MapReplay, Observer, Options};
-use profile::{FoundBy, Profile, SampleId, SampleRow};
+use profile::{EndReason, FoundBy, Profile, SampleId, SampleRow};
 
 use crate::args::{host, open, pipeline, source, with_argument};
 use crate::terminal::print_note;
+
+/// Form of the callchains that replace stacks.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum ChainForm<'n> {
+    /// Own frames of the sample, as a recorder would have unwound them; with pseudonyms if there are any.
+    Own(Option<&'n Pseudonyms>),
+    /// All frames, with their evidence.
+    Finished,
+}
 
 /// A rewritten recording.
 pub(super) struct Rewritten {
@@ -24,8 +33,7 @@ pub(super) struct Rewritten {
     pub(super) kernel_reference: Option<(Vec<u8>, Avma)>,
 }
 
-/// Rewrites a recording with callchains instead of stacks and registers, and with pseudonyms if `names` has some.
-/// `profile` is the result of the recording.
+/// Rewrites a recording with callchains instead of stacks and registers. `profile` is the result of the recording.
 ///
 /// # Errors
 /// If the recording is damaged, or has a form that cannot be rewritten.
@@ -34,7 +42,7 @@ pub(super) fn rewritten(
     profile: &Profile,
     options: &Options,
     observer: &Arc<dyn Observer>,
-    names: Option<&Pseudonyms>,
+    form: ChainForm<'_>,
 ) -> anyhow::Result<Rewritten> {
     let maps = pipeline().maps(source(input), options, observer);
     let mut maps = maps.map_err(with_argument)?;
@@ -42,14 +50,26 @@ pub(super) fn rewritten(
     let kernel_reference = maps.timeline.kernel_reference();
     let kernel_reference = kernel_reference.map(|(symbol, at)| (symbol.to_vec(), at));
     let (recording, watch) = open(input)?;
-    let mut rewriter = Rewriter::new(names, !host().is_dir(input, Origin::User));
+    let one_file = !host().is_dir(input, Origin::User);
+    let (mut rewriter, mut evidence) = match form {
+        ChainForm::Own(names) => (Rewriter::new(names, one_file), None),
+        ChainForm::Finished => (Rewriter::unwound(one_file), Some(evidence_writer())),
+    };
     let (mut findings, mut failed) = (Findings::default(), None);
     let visited = visit_records(recording, &mut findings, &mut |head, record| {
         let row = match &record.body {
             RawBody::Sample(_) => rows.get(&record.position),
             _ => None,
         };
-        let chain = row.map(|&row| chain(profile, row)).unwrap_or_default();
+        let chain = match (row.and_then(|&row| profile.samples.get(row)), &mut evidence) {
+            (Some(row), None) => own_chain(profile, row),
+            (Some(row), Some(evidence)) => {
+                let (chain, runs) = finished_chain(profile, row);
+                evidence.add(rewriter.data_len(), row.end as u32, runs);
+                chain
+            }
+            (None, _) => Vec::new(),
+        };
         match rewriter.take_in(head, record, &chain) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
@@ -66,9 +86,9 @@ pub(super) fn rewritten(
         bail!("it is damaged");
     }
     for (kind, count) in rewriter.omitted() {
-        print_note(&format!("{count} records {kind} are not in the bundle"));
+        print_note(&format!("{count} records {kind} are not written"));
     }
-    Ok(Rewritten { bytes: rewriter.finish(&visited.head)?, kernel_reference })
+    Ok(Rewritten { bytes: rewriter.finish_with(&visited.head, evidence)?, kernel_reference })
 }
 
 /// Returns the sample of each position in the recording. Replays the maps to their end.
@@ -101,9 +121,8 @@ fn rows_by_position(
 
 /// Returns the user part of a sample's callchain in the recorder's form: the address of the innermost frame, then
 /// return addresses, each one above the looked-up address. Stops before frames that come from other samples.
-fn chain(profile: &Profile, sample: SampleId) -> Vec<u64> {
+fn own_chain(profile: &Profile, sample: &SampleRow) -> Vec<u64> {
     let mut words = Vec::new();
-    let Some(sample) = profile.samples.get(sample) else { return words };
     for (frame, address) in user_frames(profile, sample) {
         if matches!(frame, FoundBy::Joined | FoundBy::Gap) {
             break;
@@ -115,6 +134,33 @@ fn chain(profile: &Profile, sample: SampleId) -> Vec<u64> {
         words.push(if words.is_empty() { address } else { address.wrapping_add(1) });
     }
     words
+}
+
+/// Begins a section of evidence whose indexes are those of the tables of keywords.
+fn evidence_writer() -> ChainEvidenceWriter {
+    let ends = EndReason::ALL.iter().map(|end| end.as_str());
+    ChainEvidenceWriter::new(ends, FoundBy::ALL.iter().map(|found_by| found_by.as_str()))
+}
+
+/// Returns the looked-up addresses of all user frames, innermost first, and the evidence for the frames.
+fn finished_chain(profile: &Profile, sample: &SampleRow) -> (Vec<u64>, Vec<FrameRun>) {
+    let (mut addresses, mut runs): (Vec<u64>, Vec<FrameRun>) = Default::default();
+    let nodes = std::iter::successors(sample.stack, |&node| {
+        profile.stacks.get(node)?.parent.filter(|&parent| parent < node)
+    });
+    for id in nodes.filter_map(|node| profile.stacks.get(node)).map(|row| row.frame) {
+        let Some(frame) = profile.frames.get(id).filter(|frame| !frame.kernel) else { continue };
+        let address = profile.frame_address(sample, id);
+        let has_address = !frame.found_by.is_gap() && address.is_some();
+        addresses.extend(address.filter(|_| has_address).map(|address| address.0));
+        let is_whole = profile.locations.get(frame.location).is_some_and(|it| it.is_whole);
+        let run = FrameRun { found_by: frame.found_by as u32, has_address, is_whole, frames: 1 };
+        match runs.last_mut() {
+            Some(last) if FrameRun { frames: 1, ..*last } == run => last.frames += 1,
+            _ => runs.push(run),
+        }
+    }
+    (addresses, runs)
 }
 
 /// Returns the found-by and the looked-up address of each user frame, innermost first.
