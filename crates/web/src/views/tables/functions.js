@@ -18,15 +18,16 @@ import { Rows } from "../elements/rows.js";
 function functionRows(app, isWide, act) {
   const cost = (/** @type {"own" | "total"} */ which) => (/** @type {number} */ f) => {
     const value = app.model.functionCosts()[which][f];
-    return value ? `${app.cost(value)}  ${percent(value, app.costs.all)}` : "";
+    return value ? `${app.cost(value)}  ${share(value)}` : "";
   };
+  const share = (/** @type {number} */ value) => value ? percent(value, app.costs.all) : "";
   const range = (/** @type {"own" | "total"} */ which) => (/** @type {number} */ f) => {
     const costs = app.model.functionCosts();
     return spread(costs[which][f], app.costs.all, (which === "own" ? costs.ownSquares : costs.squares)[f], app.costs.allSquares);
   };
   /** @type {import("../elements/rows.js").Column<number>[]} */
   const columns = [
-    { title: "Own", width: "var(--cost)", kind: "number", sort: "own", text: cost("own"), brief: { width: "5.5em", text: (f) => percent(app.model.functionCosts().own[f], app.costs.all) } },
+    { title: "Own", width: "var(--cost)", kind: "number", sort: "own", text: cost("own"), brief: { width: "5.5em", text: (f) => share(app.model.functionCosts().own[f]) } },
     { title: "Inclusive", width: "var(--cost)", kind: "number", sort: "total", text: cost("total"), drop: 3 },
     { title: "Function", width: "minmax(12em, 1fr)", kind: "name", sort: "name", text: (f) => app.label(f), hint: (f) => app.model.name(f), mark: (f) => app.found?.hits[f] ? "hit" : "" },
   ];
