@@ -46,7 +46,7 @@ export class Model extends Labels {
     const base = this.base(), moved = base.to;
     this.lineTo = moved;
     this.base0 = base.tree;
-    this.leafBase = Uint32Array.from(tables.leafNode, (node) => node === NONE ? ROOT : moved[node]);
+    this.leafBase = tables.leafNode.map((node) => node === NONE ? ROOT : moved[node]);
     this.weighs = !!tables.period || head.events.some((event) => event.period !== null);
   }
 
