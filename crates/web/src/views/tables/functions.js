@@ -3,7 +3,7 @@
 import { sandwich } from "../../data/tree/around.js";
 import { NONE } from "../../data/columns.js";
 import { baseName } from "../../data/names.js";
-import { percent, spread } from "../../data/numbers.js";
+import { percent, spread, unbroken } from "../../data/numbers.js";
 import { waitCosts } from "../../data/waits.js";
 import { functionMenu, listenToKeys, rowKey } from "../actions.js";
 import { make } from "../elements/element.js";
@@ -102,7 +102,7 @@ export function sandwichView(app) {
     if (index >= 0 && rows.at !== index) rows.pick(index);
     if (f < 0) return;
     const costs = app.model.functionCosts(), { callers: above, callees: below } = sandwich(app.model, f);
-    head.textContent = `${app.label(f)} — own ${app.share(costs.own[f], costs.ownSquares[f])}: ${app.costText(costs.own[f])}; inclusive ${app.share(costs.total[f], costs.squares[f])}: ${app.costText(costs.total[f])}`;
+    head.textContent = app.label(f) + unbroken(` — own ${app.share(costs.own[f], costs.ownSquares[f])}: ${app.costText(costs.own[f])}; inclusive ${app.share(costs.total[f], costs.squares[f])}: ${app.costText(costs.total[f])}`);
     app.showWhole(whole, f);
     const key = `${f} ${app.model.treeKey}`, isFresh = key !== shown;
     if (isFresh) tell("");
