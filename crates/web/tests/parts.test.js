@@ -11,7 +11,7 @@ import { heatCells, heatShape } from "../src/data/samples/heat.js";
 import { boxAt, layout } from "../src/data/tree/layout.js";
 import { Model } from "../src/data/model.js";
 import { baseName, folded, groupName, isInvalid, matcher } from "../src/data/names.js";
-import { axisStep, duration, effective, interval, percent, roundDuration, spread } from "../src/data/numbers.js";
+import { axisStep, duration, effective, interval, percent, roundDuration, spread, unbroken } from "../src/data/numbers.js";
 import { samplesByThread, timeOrder } from "../src/data/samples/order.js";
 import { START, fromFragment, toFragment } from "../src/data/state.js";
 import { bottomUp, callersOf } from "../src/data/tree/treerows.js";
@@ -34,6 +34,7 @@ test("a search is a part of a name or a pattern", () => {
 
 test("numbers are never rounded to none or all", () => {
   assert.deepEqual([[1, 3], [0, 5], [1, 1e6], [999999, 1e6], [5, 5], [1, 20]].map(([a, b]) => percent(a, b)), ["33.3 %", "0 %", "<0.01 %", ">99.9 %", "100.0 %", "5.00 %"]);
+  assert.equal(unbroken("own 9.9 % (8.1–12 %): 3"), "own 9.9\u00a0% (8.1–12\u00a0%): 3");
   assert.deepEqual([0, 5e6, 2.5e6, 80e6, 1e9, 1.5e9, 200e6, 200e9].map(roundDuration), ["0 s", "5 ms", "2.5 ms", "80 ms", "1 s", "1.5 s", "200 ms", "200 s"]);
   assert.deepEqual([5, 1500, 2.5e6, 1.5e9, 200e9].map(duration), ["5 ns", "1.5 µs", "2.50 ms", "1.50 s", "200 s"]);
   assert.deepEqual([axisStep(10, 10), axisStep(79, 12), axisStep(0.013, 8)], [1, 10, 0.002]);

@@ -7,6 +7,7 @@ import { barCount, countBars, leafClasses, mostly, passingLeaves, sameLeaves } f
 import { heatCells } from "../src/data/samples/heat.js";
 import { samplesBy } from "../src/data/samples/order.js";
 import { START, fromFragment, toFragment } from "../src/data/state.js";
+import { LaneBars } from "../src/views/graphs/lanebars.js";
 import { ALL, lanesOf, otherEvents, toggled, visible } from "../src/views/graphs/lanes.js";
 import { VIEW, foldedStacks, tables } from "./tables.js";
 
@@ -103,4 +104,18 @@ test("bars are counted again only if other leaves pass", () => {
   assert.deepEqual([all, hidden], [null, null]);
   assert.equal(sameLeaves(all, hidden), true);
   assert.deepEqual([sameLeaves(all, kept), sameLeaves(kept, dropped), sameLeaves(kept, leaves({ kind: "keep", at: f("a") }))], [false, false, true]);
+});
+
+test("filters keep the scale of the bars, which is that of all samples", () => {
+  const app = appOf(ROWS, { modules: { a: "/bin/prog", b: "/lib/libb.so" } }), model = new Model(app.tables), f = model.names.indexOf("b");
+  Object.assign(app, { model, state: START, theme: "light", ranks: Int32Array.from([0, 1]), filters: [] });
+  const bars = new LaneBars(app), whole = lanesOf(app, 0);
+  const look = (width, ...filters) => {
+    app.filters = filters;
+    model.look({ ...VIEW, filters });
+    bars.look(width, whole, "thread");
+    const { whole: all, shown } = bars.of(whole), sum = (counts) => counts.reduce((a, b) => a + b, 0);
+    return [bars.bars, bars.most, sum(all), sum(shown)];
+  };
+  assert.deepEqual([look(100), look(100, { kind: "drop", at: f }), look(10, { kind: "drop", at: f }), look(100)], [[4, 1, 4, 4], [4, 1, 4, 2], [1, 2, 4, 2], [4, 1, 4, 4]]);
 });

@@ -60,14 +60,16 @@ test("bars of the timeline have the module and kind of the function with the fol
 
 test("lines have the folded time, and instructions do not", () => {
   const model = look(OFF), f = (name) => [...Array(model.functions).keys()].find((at) => model.name(at) === name);
-  assert.deepEqual([...linesOf(model, f("lock"))], [[5, { own: 2, total: 2 }]]);
-  assert.deepEqual([...linesOf(model, f("main"))], [[1, { own: 0, total: 2 }], [2, { own: 1, total: 1 }]]);
+  assert.deepEqual([...linesOf(model, f("lock"))], [[5, { own: 90, total: 90 }]]);
+  assert.deepEqual([...linesOf(model, f("main"))], [[1, { own: 0, total: 90 }], [2, { own: 30, total: 30 }]]);
   assert.deepEqual(addressesOf(model, f("lock")), []);
-  assert.deepEqual(["lock", "main", "interrupt"].map((name) => foldedInto(model, f(name))), [2, 1, 0]);
+  assert.deepEqual(["lock", "main", "interrupt"].map((name) => foldedInto(model, f(name))), [90, 30, 0]);
   assert.deepEqual(["lock", "interrupt"].map((name) => whyNoAddress(model, f(name))), ["Its time is in folded kernel frames, which have the addresses.", "It has no samples."]);
   model.look({ ...OFF, kernel: "shown" });
   assert.equal(foldedInto(model, f("lock")), 0);
-  assert.deepEqual([...linesOf(model, f("lock"))], [[5, { own: 0, total: 2 }]]);
+  assert.deepEqual([...linesOf(model, f("lock"))], [[5, { own: 0, total: 90 }]]);
+  model.look({ ...OFF, weight: "samples" });
+  assert.deepEqual([...linesOf(model, f("lock"))], [[5, { own: 2, total: 2 }]]);
 });
 
 test("the address has the state of kernel frames and of the filter", () => {

@@ -8,17 +8,17 @@ import { GONE } from "./tree/transform.js";
 /** Machine code of a function: module row, start address in the module, and consecutive instructions. `lengths` are in
  * bytes; `text` has one line per instruction.
  * @typedef {{ module: number, start: number, lengths: number[], text: string }} CodeBlock */
-/** Instruction with its samples: all of them, and those of the selected function, which may be inlined there; and the
+/** Instruction with its costs: of all samples, and of those of the selected function, which may be inlined there; and the
  * keys of the function's lines in its samples, with the lines inlined there.
  * @typedef {{ address: number, text: string, all: number, own: number, of: string[] }} CodeLine */
-/** Sampled address of a function, with its number of samples.
+/** Sampled address of a function, with its cost.
  * @typedef {{ address: number, n: number }} Place */
 
 /** Address of a place as a number. Addresses above 2 to the 53rd would be inexact, but no file has them.
  * @param {import("./columns.js").Tables} tables @param {number} place */
 export const addressAt = (tables, place) => tables.placeHigh[place] * 0x100000000 + tables.placeLow[place];
 
-/** Calls `each` with the node, the address and the sample count of each leaf in a module.
+/** Calls `each` with the node, the address and the cost of each leaf in a module.
  * @param {Model} model @param {number} module @param {(node: number, address: number, n: number) => void} each */
 function inModule(model, module, each) {
   const { tables } = model, { lines, leafNode, leafPlace } = tables, costs = /** @type {any} */ (model.costs), { leafLine } = model;
@@ -32,7 +32,7 @@ function inModule(model, module, each) {
   }
 }
 
-/** Sampled addresses of a function, in descending order of samples.
+/** Sampled addresses of a function, in descending order of costs.
  * @param {Model} model @param {number} f @returns {Place[]} */
 export function addressesOf(model, f) {
   /** @type {Map<number, number>} */
@@ -41,7 +41,7 @@ export function addressesOf(model, f) {
   return [...by].map(([address, n]) => ({ address, n })).sort((a, b) => b.n - a.n || a.address - b.address);
 }
 
-/** Samples of a function that were taken in kernel frames which are folded into it; it has no addresses of them.
+/** Cost of a function in kernel frames which are folded into it; it has no addresses of them.
  * @param {Model} model @param {number} f */
 export function foldedInto(model, f) {
   const { tables: { lines: { func }, leafNode }, leafLine } = model, to = /** @type {Uint32Array} */ (model.to), costs = /** @type {any} */ (model.costs);
@@ -58,7 +58,7 @@ export const whyNoAddress = (model, f) => foldedInto(model, f) ? "Its time is in
  * @param {CodeBlock} block */
 export const endOf = (block) => block.lengths.reduce((sum, length) => sum + length, block.start);
 
-/** Instructions of a block, with their samples.
+/** Instructions of a block, with their costs.
  * @param {Model} model @param {number} f the selected function @param {CodeBlock} block
  * @returns {{ lines: CodeLine[], name: string, whole: number, all: number }} with the function that is not inlined, -1 if unknown, and its name */
 export function codeLines(model, f, block) {

@@ -26,7 +26,7 @@ import { RUNNING, withoutKernel } from "./waits.js";
 /** @typedef {{ event: number, weight: Weight, truncated: "apart" | "together" | "hidden",
  *   group: import("./samples/group.js").GroupBy, filters: Filter[], kernel?: "folded" | "shown" }} View
  * `kernel` folds or shows the innermost kernel frames of times off the processor. */
-/** Costs of nodes, in units of the weight; one shared array if every sample counts 1. Costs of leaves are in samples.
+/** Costs of nodes, in units of the weight; one shared array if every sample counts 1; and of leaves.
  * @typedef {import("./tree/around.js").Counted & { ends: Float64Array, leaf: Float64Array, samples: number }} Costs */
 /** Costs by key: functions, modules or files.
  * @typedef {{ own: Float64Array, total: Float64Array, ownN: Float64Array, n: Float64Array, ownSquares: Float64Array,
@@ -46,7 +46,7 @@ export class Model extends Labels {
     const base = this.base(), moved = base.to;
     this.lineTo = moved;
     this.base0 = base.tree;
-    this.leafBase = Uint32Array.from(tables.leafNode, (node) => node === NONE ? ROOT : moved[node]);
+    this.leafBase = tables.leafNode.map((node) => node === NONE ? ROOT : moved[node]);
     this.weighs = !!tables.period || head.events.some((event) => event.period !== null);
   }
 
@@ -234,7 +234,7 @@ export class Model extends Labels {
       return sum;
     });
     const total = eachOf(own, (values) => totals(tree, values));
-    return { ...columns(times(own, factor), times(total, factor)), all: all.cost * factor, allN: all.n, allSquares: all.squares * factor * factor, ends, leaf: weights.n, samples };
+    return { ...columns(times(own, factor), times(total, factor)), all: all.cost * factor, allN: all.n, allSquares: all.squares * factor * factor, ends, leaf: times(weights, factor).cost, samples };
   }
 
   /** Costs of functions.

@@ -14,6 +14,10 @@ export function percent(part, whole) {
   return value.toFixed(Math.abs(value) < 10 ? 2 : 1) + " %";
 }
 
+/** Text for a paragraph or heading: no line begins with the sign of a percentage.
+ * @param {string} text */
+export const unbroken = (text) => text.replaceAll(" %", "\u00a0%");
+
 /** Nanoseconds in a suitable unit.
  * @param {number} ns */
 export function duration(ns) {

@@ -129,6 +129,13 @@ export class App extends Shell {
     return this.tables.head.events[this.event]?.unit === "nanoseconds" ? duration(cost) : `${amount(cost)} events`;
   }
 
+  /** Cost of leaves with its unit, and the interval of its share if each sample counts 1: leaves have no squares of costs.
+   * @param {number} cost */
+  leafText(cost) {
+    const { all } = this.costs, range = this.state.weight === "samples" ? spread(cost, all, cost, all) : "";
+    return this.costText(cost) + (range ? `, ${range}` : "");
+  }
+
   /** Duration of `n` samples if the event is a clock; else empty.
    * @param {number} n */
   time(n) {

@@ -5,7 +5,7 @@ import { GONE } from "../tree/transform.js";
 import { totals } from "../tree/tree.js";
 
 /** @typedef {import("../model.js").Model} Model */
-/** Costs of a line in samples: own and inclusive, and the lines of the functions inlined there.
+/** Costs of a line: own and inclusive, and the lines of the functions inlined there.
  * @typedef {{ own: number, total: number, inner?: InlinedLine[] }} LineCost */
 /** Line of an inlined function; `number` is the line in the tables, `key` identifies the line and those around it.
  * @typedef {LineCost & { func: number, number: number, key: string }} InlinedLine */

@@ -43,8 +43,13 @@ export function leafClasses(model, by, ranks) {
 }
 
 /** Leaves that pass the filters: 1 by leaf; null if all do.
- * @param {Uint32Array | null | undefined} to node of each leaf */
-export const passingLeaves = (to) => to?.includes(GONE) ? Uint8Array.from(to, (node) => node === GONE ? 0 : 1) : null;
+ * @param {Uint32Array | null | undefined} to node of each leaf @returns {Uint8Array | null} */
+export function passingLeaves(to) {
+  if (!to?.includes(GONE)) return null;
+  const passes = new Uint8Array(to.length);
+  for (let leaf = 0; leaf < to.length; leaf++) passes[leaf] = to[leaf] === GONE ? 0 : 1;
+  return passes;
+}
 
 /** Returns true if the same leaves pass.
  * @param {Uint8Array | null} a @param {Uint8Array | null} b */

@@ -5,7 +5,7 @@ import { NONE } from "../../data/columns.js";
 import { lean } from "../../data/compare/compare.js";
 import { sideCosts } from "../../data/compare/diff.js";
 import { sandwich } from "../../data/tree/around.js";
-import { ratio, scaled } from "../../data/numbers.js";
+import { ratio, scaled, unbroken } from "../../data/numbers.js";
 import { functionMenu } from "../actions.js";
 import { REASONS, changeRows, inOrder, range, withShare } from "./changes.js";
 import { make } from "../elements/element.js";
@@ -48,7 +48,7 @@ export function bothSidesView(app) {
     const all = Math.max(...pictures.map((one) => one.callees.all));
     sides.forEach(({ side, title, callers, callees }, at) => {
       const whole = compared.all[side];
-      title.textContent = `${side === "before" ? "Before" : "After"}: callers above, callees below; ${withShare(pictures[at].callees.all, whole, app.scale)}`;
+      title.textContent = `${side === "before" ? "Before" : "After"}: callers above, callees below; ${unbroken(withShare(pictures[at].callees.all, whole, app.scale))}`;
       for (const [graph, picture] of /** @type {[Graph, CostPicture][]} */ ([[callers, pictures[at].callers], [callees, pictures[at].callees]])) {
         graph.options.colour = (node) => colourOf(app, picture.tree.func[node]);
         graph.options.describe = (node) => describe(app, picture, node, side);

@@ -21,11 +21,12 @@ const METHODS = {
 /** @param {DiffApp} app @returns {import("../shell.js").ViewPart} */
 export function diffOverview(app) {
   const { head } = app.tables;
-  const sides = make("section", { "aria-label": "Compared recordings" }), notes = make("section", { "aria-label": "Notes" });
+  const before = make("section", { "aria-label": "Recordings before" }, make("h3", { text: "Before" }), facts(head.before, head));
+  const after = make("section", { "aria-label": "Recordings after" }, make("h3", { text: "After" }), facts(head.after, head));
+  const notes = make("section", { "aria-label": "Notes" });
   const own = make("section", { "aria-label": "Functions by the change of their own cost" }), total = make("section", { "aria-label": "Functions by the change of their inclusive cost" });
   const others = make("section", { "aria-label": "Functions that are not compared" });
-  const panel = make("section", { class: "panel overview", tabindex: 0 }, own, total, notes, sides, others);
-  sides.append(make("h3", { text: "Before" }), facts(head.before, head), make("h3", { text: "After" }), facts(head.after, head));
+  const panel = make("section", { class: "panel overview", tabindex: 0 }, own, total, notes, before, after, others);
   const how = [`${eventName(head.event)}: ${head.normalized}, by function (${head.exactNames ? "exact name" : "name"} and module, ${head.inlines ? "inlined ones included" : "without inlined ones"}).`, METHODS[head.method]];
   notes.append(make("h3", { text: "Compared" }), ...how.map((text) => make("p", { text })), make("ul", {}, ...head.notes.map((text) => make("li", { text }))));
   const all = make("p");

@@ -106,7 +106,7 @@ export class Rows {
     this.fitted = key;
     const em = parseFloat(getComputedStyle(element).fontSize) || 13, wide = (/** @type {string} */ text) => text === "var(--cost)" ? (weight === "period" ? 17.5 : 11) : Number(/([\d.]+)em/.exec(text)?.[1] ?? 0);
     const isOpen = (/** @type {Column<T>} */ column) => column.width.endsWith("1fr)");
-    const fixed = () => this.columns.reduce((sum, column) => sum + (isOpen(column) ? 0 : wide(column.width)), 0);
+    const fixed = () => this.columns.reduce((sum, column) => sum + (isOpen(column) && column.kind === "name" ? 0 : wide(column.width)), 0);
     const isTight = () => width - fixed() * em < Math.min(NAMES * width, ENOUGH * em);
     this.columns = columns;
     for (const rank of [...new Set(columns.map(({ drop }) => drop ?? 0))].filter((rank) => rank > 0).sort((a, b) => a - b)) {

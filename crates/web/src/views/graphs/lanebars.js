@@ -57,11 +57,14 @@ export class LaneBars {
     if (key !== this.key || !sameLeaves(leaves, this.passing?.leaves ?? null)) {
       this.counts.clear();
       this.bars = barCount(width, whole.count);
-      if (!this.classes || !this.key.startsWith(look + " ")) this.classes = leafClasses(model, state.colour, app.ranks);
+      if (!this.classes || !this.key.startsWith(look + " ")) {
+        this.classes = leafClasses(model, state.colour, app.ranks);
+        // The scale is that of all samples; filters do not change it.
+        this.scale = "";
+      }
       this.key = key;
       this.passing = { event, threads: chosen?.threads ?? null, cpus: chosen?.cpus ?? null, leaves };
       this.colours = Array.from({ length: this.classes.classes }, (_, at) => this.colour(at));
-      this.scale = "";
     }
     if (this.scale !== by) {
       this.scale = by;

@@ -36,7 +36,8 @@ export function addRuler(app, inside, at) {
   });
 }
 
-/** Draws ticks and their texts; the first text has the unit.
+/** Draws ticks and their texts, the last on the left of its tick if there is no space on the right; the first text has the
+ * unit.
  * @param {CanvasRenderingContext2D} pen @param {App} app @param {number} from @param {number} to in units of time
  * @param {{ left: number, width: number, top: number }} area the ticks are 16 pixels high */
 export function drawAxis(pen, app, from, to, { left, width, top }) {
@@ -45,9 +46,12 @@ export function drawAxis(pen, app, from, to, { left, width, top }) {
   pen.font = "11px system-ui, sans-serif";
   pen.textBaseline = "top";
   pen.textAlign = "left";
+  let end = -Infinity;
   for (const { at, text } of timeTicks(from * unit, to * unit, width / APART)) {
-    const x = left + (at / unit - from) * scale;
+    const x = left + (at / unit - from) * scale, wide = pen.measureText(text).width;
     pen.fillRect(Math.min(x, left + width - 1), top + 11, 1, 5);
-    if (x + 3 + pen.measureText(text).width < left + width) pen.fillText(text, x + 3, top + 1);
+    const start = x + 3 + wide < left + width ? x + 3 : x - 3 - wide;
+    if (start > end + 3) pen.fillText(text, start, top + 1);
+    end = start + wide;
   }
 }

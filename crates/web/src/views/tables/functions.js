@@ -3,7 +3,7 @@
 import { sandwich } from "../../data/tree/around.js";
 import { NONE } from "../../data/columns.js";
 import { baseName } from "../../data/names.js";
-import { percent, spread } from "../../data/numbers.js";
+import { percent, spread, unbroken } from "../../data/numbers.js";
 import { waitCosts } from "../../data/waits.js";
 import { functionMenu, listenToKeys, rowKey } from "../actions.js";
 import { make } from "../elements/element.js";
@@ -18,15 +18,16 @@ import { Rows } from "../elements/rows.js";
 function functionRows(app, isWide, act) {
   const cost = (/** @type {"own" | "total"} */ which) => (/** @type {number} */ f) => {
     const value = app.model.functionCosts()[which][f];
-    return value ? `${app.cost(value)}  ${percent(value, app.costs.all)}` : "";
+    return value ? `${app.cost(value)}  ${share(value)}` : "";
   };
+  const share = (/** @type {number} */ value) => value ? percent(value, app.costs.all) : "";
   const range = (/** @type {"own" | "total"} */ which) => (/** @type {number} */ f) => {
     const costs = app.model.functionCosts();
     return spread(costs[which][f], app.costs.all, (which === "own" ? costs.ownSquares : costs.squares)[f], app.costs.allSquares);
   };
   /** @type {import("../elements/rows.js").Column<number>[]} */
   const columns = [
-    { title: "Own", width: "var(--cost)", kind: "number", sort: "own", text: cost("own"), brief: { width: "5.5em", text: (f) => percent(app.model.functionCosts().own[f], app.costs.all) } },
+    { title: "Own", width: "var(--cost)", kind: "number", sort: "own", text: cost("own"), brief: { width: "5.5em", text: (f) => share(app.model.functionCosts().own[f]) } },
     { title: "Inclusive", width: "var(--cost)", kind: "number", sort: "total", text: cost("total"), drop: 3 },
     { title: "Function", width: "minmax(12em, 1fr)", kind: "name", sort: "name", text: (f) => app.label(f), hint: (f) => app.model.name(f), mark: (f) => app.found?.hits[f] ? "hit" : "" },
   ];
@@ -101,7 +102,7 @@ export function sandwichView(app) {
     if (index >= 0 && rows.at !== index) rows.pick(index);
     if (f < 0) return;
     const costs = app.model.functionCosts(), { callers: above, callees: below } = sandwich(app.model, f);
-    head.textContent = `${app.label(f)} — own ${app.share(costs.own[f], costs.ownSquares[f])}: ${app.costText(costs.own[f])}; inclusive ${app.share(costs.total[f], costs.squares[f])}: ${app.costText(costs.total[f])}`;
+    head.textContent = app.label(f) + unbroken(` — own ${app.share(costs.own[f], costs.ownSquares[f])}: ${app.costText(costs.own[f])}; inclusive ${app.share(costs.total[f], costs.squares[f])}: ${app.costText(costs.total[f])}`);
     app.showWhole(whole, f);
     const key = `${f} ${app.model.treeKey}`, isFresh = key !== shown;
     if (isFresh) tell("");

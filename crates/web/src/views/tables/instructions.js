@@ -3,7 +3,7 @@
 // code.
 import { codeLines, endOf, hex, addressesOf, whyNoAddress } from "../../data/code.js";
 import { functionsAt, jumpsOf, shortTarget, targetOf } from "../../data/listing/jumps.js";
-import { amount, percent, spread } from "../../data/numbers.js";
+import { percent } from "../../data/numbers.js";
 import { make } from "../elements/element.js";
 import { Arrows, withTarget } from "./arrows.js";
 import { Rows } from "../elements/rows.js";
@@ -34,7 +34,7 @@ export class Instructions {
     this.key = "";
     /** @type {(keys: string[]) => void} */
     this.selected = () => {};
-    const own = (/** @type {CodeLine} */ row) => `${amount(row.own)} samples, ${spread(row.own, app.costs.allN, row.own, app.costs.allN)}`;
+    const share = (/** @type {number} */ cost) => cost ? percent(cost, app.costs.all) : "";
     /** @type {Rows<CodeLine>} */
     this.rows = new Rows({
       label: "Instructions",
@@ -46,14 +46,14 @@ export class Instructions {
       follow: (row) => this.follow(row),
       over: (row) => this.light(row ? this.index(row) : -1),
       columns: [
-        { title: "Own", width: "5.5em", kind: "number", text: (row) => row.own ? percent(row.own, app.costs.allN) : "", hint: (row) => row.own ? own(row) : "", bar: (row) => row.own / this.most },
-        { title: "All", width: "5.5em", kind: "number", text: (row) => row.all ? percent(row.all, app.costs.allN) : "", hint: (row) => row.all ? `${amount(row.all)} samples${row.all > row.own ? `, ${amount(row.all - row.own)} of them in other functions inlined here, or in functions that inline this one` : ""}` : "", bar: (row) => row.all / this.mostAll },
+        { title: "Own", width: "5.5em", kind: "number", text: (row) => share(row.own), hint: (row) => row.own ? app.leafText(row.own) : "", bar: (row) => row.own / this.most },
+        { title: "All", width: "5.5em", kind: "number", text: (row) => share(row.all), hint: (row) => row.all ? `${app.costText(row.all)}${row.all > row.own ? `, ${app.cost(row.all - row.own)} of it in other functions inlined here, or in functions that inline this one` : ""}` : "", bar: (row) => row.all / this.mostAll },
         { title: "Address", width: "8em", kind: "name", text: (row) => hex(row.address), mark },
         { title: "Jumps", width: "4.6em", kind: "name", text: () => "", draw: (row) => [this.arrows.draw(this.index(row))], drop: 1 },
         { title: "Instruction", width: "minmax(16em, 1fr)", kind: "name", text: (row) => row.text, mark, draw: (row) => withTarget(row.text, this.calleeName(row)) },
       ],
     });
-    /** Own samples of the instruction with most of them, and all samples of the one with most of these. */
+    /** Own cost of the instruction with the largest, and the whole cost of the one with the largest. */
     this.most = this.mostAll = 1;
     /** End address of the shown part. */
     this.end = 0;
@@ -82,11 +82,11 @@ export class Instructions {
       left = left.filter((place) => place.address < block.start || place.address >= endOf(block));
     }
     this.parts = parts.sort((a, b) => b.own - a.own);
-    this.list.replaceChildren(...this.parts.map((part, at) => make("option", { value: at, text: `${app.label(part.whole < 0 ? f : part.whole)} ${hex(part.block.start)}: ${amount(part.own)} samples` })));
+    this.list.replaceChildren(...this.parts.map((part, at) => make("option", { value: at, text: `${app.label(part.whole < 0 ? f : part.whole)} ${hex(part.block.start)}: ${app.costText(part.own)}` })));
     this.list.hidden = this.parts.length < 2;
     const all = places.reduce((sum, place) => sum + place.n, 0), here = this.parts.reduce((sum, part) => sum + part.own, 0);
     this.callees = functionsAt(app.model, module, app.code.blocks());
-    this.note.textContent = !all ? whyNoAddress(app.model, f) : this.parts.length ? (here < all ? `${amount(all - here)} of its ${amount(all)} samples are in code that is not shown. ${app.code.why}` : "") : app.code.why;
+    this.note.textContent = !all ? whyNoAddress(app.model, f) : this.parts.length ? (here < all ? `${app.cost(all - here)} of its ${app.costText(all)} are in code that is not shown. ${app.code.why}` : "") : app.code.why;
     if (this.parts.length) this.choose(key === this.shown);
     else {
       this.head.textContent = "Addresses of the samples";

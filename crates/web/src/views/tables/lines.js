@@ -3,7 +3,7 @@
 import { extentOf } from "../../data/listing/extent.js";
 import { linesOf } from "../../data/listing/lines.js";
 import { baseName, pathName } from "../../data/names.js";
-import { amount, percent, spread } from "../../data/numbers.js";
+import { percent } from "../../data/numbers.js";
 import { make } from "../elements/element.js";
 import { showSplitter, startSplitter } from "../graphs/splitter.js";
 import { Instructions } from "./instructions.js";
@@ -18,11 +18,11 @@ import { Rows } from "../elements/rows.js";
 /** Minimum width of the lines and of the instructions, in pixels. */
 const LEAST = 200;
 
-/** Samples of the machine code of a line: its own, and those of its inlined lines.
+/** Cost of the machine code of a line: its own, and those of its inlined lines.
  * @param {LineCost} cost @returns {number} */
-const samplesOf = (cost) => (cost.inner || []).reduce((sum, inner) => sum + samplesOf(inner), cost.own);
+const machineCost = (cost) => (cost.inner || []).reduce((sum, inner) => sum + machineCost(inner), cost.own);
 
-/** Most own samples of a line or of its inlined lines.
+/** Largest own cost of a line or of its inlined lines.
  * @param {LineCost} cost @returns {number} */
 const mostIn = (cost) => (cost.inner || []).reduce((most, inner) => Math.max(most, mostIn(inner)), cost.own);
 
@@ -32,15 +32,15 @@ export function sourceView(app) {
   const code = new Instructions(app);
   /** Shown function, and the keys of its expanded lines. */
   let f = -1, expanded = /** @type {Set<string>} */ (new Set());
-  /** Most own and inclusive samples of a line, and the keys of the lines of the selected instruction. */
+  /** Largest own and inclusive cost of a line, and the keys of the lines of the selected instruction. */
   let most = { own: 1, total: 1 }, linked = /** @type {string[]} */ ([]);
-  const share = (/** @type {number} */ n) => n ? percent(n, app.costs.allN) : "";
+  const share = (/** @type {number} */ cost) => cost ? percent(cost, app.costs.all) : "";
   /** @param {Line} row */
   const costs = (row) => {
     const inlined = (row.inner || []).reduce((sum, inner) => sum + inner.total, 0), calls = row.total - row.own - inlined;
-    const parts = [inlined && `${amount(inlined)} in inlined functions`, inlined && calls > 0 && `${amount(calls)} in calls`].filter(Boolean);
-    return [row.own ? `own ${amount(row.own)} samples, ${spread(row.own, app.costs.allN, row.own, app.costs.allN)}` : "",
-      row.total ? `inclusive ${amount(row.total)} samples${parts.length ? `, ${parts.join(" and ")}` : ""}` : ""].filter(Boolean).join("; ");
+    const parts = [inlined && `${app.cost(inlined)} in inlined functions`, inlined && calls > 0 && `${app.cost(calls)} in calls`].filter(Boolean);
+    return [row.own ? `own ${app.leafText(row.own)}` : "",
+      row.total ? `inclusive ${app.costText(row.total)}${parts.length ? `, ${parts.join(" and ")}` : ""}` : ""].filter(Boolean).join("; ");
   };
   /** Text of a file. A requested one is drawn when it arrives; it is cached by then.
    * @param {string} file */
@@ -133,10 +133,10 @@ export function sourceView(app) {
     if (text) revealHottest();
     void code.show(f);
   };
-  /** Scrolls to the line with most samples in its machine code, with some lines below it. */
+  /** Scrolls to the line with the costliest machine code, with some lines below it. */
   const revealHottest = () => {
     let hottest = 0;
-    lines.rows.forEach(({ data, level }, at) => { if (level === 1 && samplesOf(data) > samplesOf(lines.rows[hottest].data)) hottest = at; });
+    lines.rows.forEach(({ data, level }, at) => { if (level === 1 && machineCost(data) > machineCost(lines.rows[hottest].data)) hottest = at; });
     lines.reveal(hottest + 6);
     lines.reveal(hottest - 6);
     lines.reveal(hottest);

@@ -14,16 +14,17 @@ import { Rows } from "../elements/rows.js";
 /** @param {App} app @returns {ViewPart} */
 export function modulesView(app) {
   let sort = "own";
+  const share = (/** @type {number} */ value) => value ? percent(value, app.costs.all) : "";
   const table = (/** @type {string} */ label, /** @type {() => import("../../data/model.js").KeyCosts} */ costs, /** @type {(key: number) => string} */ name, /** @type {any} */ options) => {
     const cost = (/** @type {"own" | "total"} */ which) => (/** @type {number} */ key) => {
       const value = costs()[which][key];
-      return value ? `${app.cost(value)}  ${percent(value, app.costs.all)}` : "";
+      return value ? `${app.cost(value)}  ${share(value)}` : "";
     };
     /** @type {Rows<number>} */
     const rows = new Rows({
       label, ...options, sorted: () => sort, sort: (by) => { sort = by; draw(); },
       columns: [
-        { title: "Own", width: "var(--cost)", kind: "number", sort: "own", text: cost("own"), brief: { width: "5.5em", text: (key) => percent(costs().own[key], app.costs.all) } },
+        { title: "Own", width: "var(--cost)", kind: "number", sort: "own", text: cost("own"), brief: { width: "5.5em", text: (key) => share(costs().own[key]) } },
         { title: "95 %", width: "8.5em", kind: "where", text: (key) => spread(costs().own[key], app.costs.all, costs().ownSquares[key], app.costs.allSquares), drop: 1 },
         { title: "Inclusive", width: "var(--cost)", kind: "number", sort: "total", text: cost("total"), drop: 3 },
         { title: label === "Modules" ? "Module" : "Source file", width: "minmax(10em, 1fr)", kind: "name", sort: "name", text: name },
