@@ -197,16 +197,15 @@ pub(crate) fn read<T: DeserializeOwned + JsonSchema>(
         let name = missing.trim_end_matches('`');
         return Err(Refusal::new(format!("argument {name:?} is required")));
     }
-    // Errors do not name the argument: it is the one without which there is no error, or the error that it is missing.
-    let is_wrong = |name: &&String| {
+    // Errors do not name the argument: it is the one without which there is no error, or the only one that is missed.
+    let error_without = |name: &String| {
         let mut others = arguments.clone();
-        others.remove(*name);
-        match serde_json::from_value::<T>(Value::Object(others)) {
-            Ok(_) => true,
-            Err(error) => error.to_string() == format!("missing field `{name}`"),
-        }
+        others.remove(name);
+        serde_json::from_value::<T>(Value::Object(others)).err().map(|error| error.to_string())
     };
-    Err(match arguments.keys().find(is_wrong) {
+    let optional = arguments.keys().find(|name| error_without(name).is_none());
+    let is_missed = |name: &&String| error_without(name) == Some(format!("missing field `{name}`"));
+    Err(match optional.or_else(|| arguments.keys().find(is_missed)) {
         Some(name) => wrong(name, error),
         None => Refusal::new(format!("arguments: {error}")),
     })
