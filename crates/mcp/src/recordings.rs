@@ -220,7 +220,7 @@ mod tests {
             (&["a/perf.data", "b.data"], &["perf.data", "b.data"]),
             (&["a/x", "b/x", "y"], &["a/x", "b/x", "y"]),
             (&["a/x", "a/x"], &["a/x (1)", "a/x (2)"]),
-            (&["a\nb", "/"], &["a\\x0ab", "/"]),
+            (&["a\nb", "/"], &["a\\nb", "/"]),
         ];
         for (paths, expected) in cases {
             assert_eq!(names(paths), expected);
