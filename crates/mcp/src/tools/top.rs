@@ -80,8 +80,7 @@ pub(super) fn answer(call: &Call<'_>, args: &Args) -> Result<Answer, Refusal> {
 
 /// Returns the members that identify a row.
 fn key(keys: &RowKeys<'_>, key: RowKey) -> Map<String, Value> {
-    // Texts and numbers are JSON.
-    let named = keys.named(key).unwrap_or_default().into_iter();
+    let named = keys.named(key).into_iter();
     let named = named.filter(|(name, value)| *name != "mark" || !value.is_null());
     named.map(|(name, value)| (name.to_owned(), safe_value(value))).collect()
 }

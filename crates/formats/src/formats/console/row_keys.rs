@@ -5,6 +5,7 @@ use profile::query::engine::{RowKey, Selection, TableRow};
 use profile::query::{Function, FunctionLine, FunctionMarks, event_name};
 use profile::{ProcessKey, Profile, StringId};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::top::Pools;
 
@@ -17,6 +18,18 @@ pub(super) enum Cell {
     Share(f64),
     /// Unknown, or not recorded.
     Null,
+}
+
+impl From<Cell> for Value {
+    fn from(cell: Cell) -> Self {
+        match cell {
+            Cell::Text(text) => text.into(),
+            Cell::Number(number) => number.into(),
+            Cell::Count(count) => count.into(),
+            Cell::Share(share) => share.into(),
+            Cell::Null => Self::Null,
+        }
+    }
 }
 
 /// Names of the keys of a table's rows.
@@ -50,20 +63,10 @@ impl<'a> RowKeys<'a> {
     }
 
     /// Returns the name of a key as columns with their values; unknown ones are null.
-    ///
-    /// # Errors
-    /// Never: texts and numbers are JSON.
-    pub fn named(
-        &self,
-        key: RowKey,
-    ) -> Result<Vec<(&'static str, serde_json::Value)>, serde_json::Error> {
-        let cells = self.cells(key).into_iter().map(serde_json::to_value);
-        self.columns()
-            .iter()
-            .copied()
-            .zip(cells)
-            .map(|(column, cell)| Ok((column, cell?)))
-            .collect()
+    #[must_use]
+    pub fn named(&self, key: RowKey) -> Vec<(&'static str, Value)> {
+        let values = self.cells(key).into_iter().map(Value::from);
+        self.columns().iter().copied().zip(values).collect()
     }
 
     pub(super) const fn columns(&self) -> &'static [&'static str] {
