@@ -272,7 +272,8 @@ mod tests {
 
     #[test]
     fn files_below_their_compile_directory() {
-        let machine = machine(&["/work/a.c", "/work/notes", "/usr/include/b.h", "/moved/x/a.c"]);
+        let machine =
+            machine(&["/project/a.c", "/project/notes", "/usr/include/b.h", "/moved/x/a.c"]);
         let below = |search: &FileSearch, name: &str, dir: &str| {
             let files = SourceFiles::new(search, &machine);
             let text = files.text_below(name.as_bytes(), dir.as_bytes());
@@ -280,23 +281,23 @@ mod tests {
             text.map(|text| String::from_utf8_lossy(&text).into_owned())
         };
         let none = search(&[], &[]);
-        for name in ["/work/a.c", "/work/none/../a.c", "/work//./a.c"] {
-            assert_eq!(below(&none, name, "/work").as_deref(), Some("/work/a.c"), "{name}");
+        for name in ["/project/a.c", "/project/none/../a.c", "/project//./a.c"] {
+            assert_eq!(below(&none, name, "/project").as_deref(), Some("/project/a.c"), "{name}");
         }
         for (name, dir) in [
-            ("/usr/include/b.h", "/work"),
-            ("/work/../usr/include/b.h", "/work"),
-            ("/work/a.c", "/wor"),
-            ("/work/a.c", "/"),
-            ("/work/a.c", ""),
-            ("/work/a.c", "."),
-            ("/work/notes", "/work"),
-            ("./work/a.c", "."),
-            ("/work/a.c", "/proc/self/cwd"),
+            ("/usr/include/b.h", "/project"),
+            ("/project/../usr/include/b.h", "/project"),
+            ("/project/a.c", "/proj"),
+            ("/project/a.c", "/"),
+            ("/project/a.c", ""),
+            ("/project/a.c", "."),
+            ("/project/notes", "/project"),
+            ("./project/a.c", "."),
+            ("/project/a.c", "/proc/self/cwd"),
         ] {
             assert_eq!(below(&none, name, dir), None, "{name} {dir}");
         }
-        let dirs = FileSearch { source_dirs: vec!["/work".into()], ..search(&[], &[]) };
+        let dirs = FileSearch { source_dirs: vec!["/project".into()], ..search(&[], &[]) };
         assert_eq!(below(&dirs, "/gone/a.c", "/gone"), None, "only the recorded path");
         for (from, name, dir) in [
             ("/build", "/build/x/a.c", "/build"),
