@@ -1,6 +1,5 @@
 //! The commands, each a function of its arguments.
 
-mod account;
 mod annotate;
 mod bundle;
 mod cache;
@@ -9,7 +8,6 @@ mod diff;
 mod extensions;
 mod inject;
 mod inspect;
-mod lines;
 #[cfg(feature = "service")]
 mod live;
 mod manual;
@@ -23,7 +21,6 @@ mod record;
 #[cfg(feature = "service")]
 mod serve;
 mod sources;
-mod tables;
 #[cfg(feature = "tui")]
 mod tui;
 
@@ -45,8 +42,8 @@ pub(crate) fn run(cli: &Cli) -> anyhow::Result<Status> {
         #[cfg(feature = "flamegraph")]
         Some(Command::Flamegraph(args)) => profile::flamegraph(args),
         Some(Command::Record(args)) => record::run(args),
-        Some(Command::Top(args)) => tables::top(args),
-        Some(Command::Tree(args)) => tables::tree(args),
+        Some(Command::Top(args)) => profile::top(args),
+        Some(Command::Tree(args)) => profile::tree(args),
         #[cfg(feature = "tui")]
         Some(Command::Tui(args)) => tui::run(args),
         Some(Command::Annotate(args)) => annotate::run(args),

@@ -15,9 +15,8 @@ use profile::Profile;
 use profile::query::FoldedFrames;
 use tui::{Code, Feed, Instruction, Update, ViewOptions};
 
-use super::lines::is_stream;
 use super::no_samples::no_samples_advice;
-use super::profile::on_pool;
+use super::profile::{is_stream, on_pool};
 use crate::args::{RunOptions, TuiArgs, host, pipeline, source, with_argument};
 use crate::terminal::{Completeness, Progress, Status, has_colors, print_damage, timings_text};
 use options::Weight;

@@ -11,13 +11,13 @@ use host::{FileKind, Origin};
 use pipeline::{Error, Grown, Observer, Schedule, Sink, StreamOptions};
 
 use super::account::print_account;
-use super::no_samples::no_samples_advice;
 use crate::args::{RunArgs, RunOptions, host, pipeline, source, with_argument};
+use crate::commands::no_samples::no_samples_advice;
 use crate::terminal::{Inputs, Out, OutputTarget, Progress, Status, output_path, to_terminal};
 
 /// Returns true if an input arrives as a stream, so that samples can be printed before its end.
 /// A regular file as standard input is not a stream.
-pub(super) fn is_stream(input: &Path) -> bool {
+pub(in crate::commands) fn is_stream(input: &Path) -> bool {
     let kind = |path: &Path| host().stat(path, Origin::User).map(|stat| stat.kind);
     if input == Path::new("-") {
         return !kind(Path::new("/dev/stdin")).is_ok_and(|kind| kind == FileKind::Regular);

@@ -1,5 +1,9 @@
 //! The main job and the pictures: a recording becomes a profile, and the profile an output.
 
+mod account;
+mod lines;
+mod tables;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,8 +15,10 @@ use host::{FreedMemory, Origin};
 use pipeline::{Analysis, Observer, Options, StreamOptions};
 use profile::query::FoldedFrames;
 
-use super::account::print_account;
-use super::lines::{is_stream, print_lines};
+use self::account::print_account;
+pub(super) use self::lines::is_stream;
+use self::lines::print_lines;
+pub(super) use self::tables::{top, tree};
 use super::no_samples::{no_samples_advice, no_samples_advice_of};
 use super::page::{Embedded, EmbeddedSources, page};
 #[cfg(feature = "flamegraph")]

@@ -5,10 +5,10 @@ use formats::{TopTable, TreeTable};
 use options::{GroupBy, TopFormat, Weight};
 use profile::query::FoldedFrames;
 
-use super::extensions::by_ending;
-use super::page::Embedded;
-use super::profile::{OutputFile, ProfileJob};
+use super::{OutputFile, ProfileJob};
 use crate::args::{TopArgs, TreeArgs};
+use crate::commands::extensions::by_ending;
+use crate::commands::page::Embedded;
 use crate::terminal::{Status, console_look};
 
 /// Default number of rows of the text table.
@@ -23,7 +23,7 @@ const ENDINGS: [(&str, TopFormat); 4] = [
 ];
 
 /// Prints the functions with the highest costs.
-pub(super) fn top(args: &TopArgs) -> anyhow::Result<Status> {
+pub(in crate::commands) fn top(args: &TopArgs) -> anyhow::Result<Status> {
     let run = args.run.options()?;
     let format = match (args.format, args.run.output.as_deref()) {
         (Some(format), _) => format,
@@ -53,7 +53,7 @@ pub(super) fn top(args: &TopArgs) -> anyhow::Result<Status> {
 }
 
 /// Prints the tree of calls.
-pub(super) fn tree(args: &TreeArgs) -> anyhow::Result<Status> {
+pub(in crate::commands) fn tree(args: &TreeArgs) -> anyhow::Result<Status> {
     let run = args.run.options()?;
     let table = TreeTable {
         inlines: run.options.names.inlines,
