@@ -1,9 +1,10 @@
 //! The directories in which the code of a profile was compiled.
 
-use address::{ById as _, ModuleId, Svma};
+use address::{ModuleId, Svma};
 use hashbrown::HashMap;
 use symbolizer::{SymbolRequest, SymbolSource, SymbolizeOptions, compile_dirs};
 
+use super::FileAddresses;
 use crate::runs::Analysis;
 
 impl Analysis {
@@ -17,18 +18,12 @@ impl Analysis {
             memory: Some(&images.options().memory),
             ..SymbolizeOptions::default()
         };
-        let mut sorted = places.to_vec();
-        sorted.sort_unstable();
-        sorted.dedup();
         let mut known = HashMap::new();
-        for places in sorted.chunk_by(|a, b| a.0 == b.0) {
-            let Some(&(module, _)) = places.first() else { continue };
-            let row = self.sources.timeline.modules().by_id(module);
-            let Some(Ok(file)) = row.and_then(|row| images.outcome(row)) else { continue };
-            let addresses: Vec<Svma> = places.iter().map(|place| place.1).collect();
+        for FileAddresses { module, file, addresses } in self.by_file(places) {
             let source = SymbolSource::of_files(file, images);
             let request = SymbolRequest { source, addresses: &addresses };
-            known.extend(places.iter().copied().zip(compile_dirs(&request, &options)));
+            let places = addresses.iter().map(|&address| (module, address));
+            known.extend(places.zip(compile_dirs(&request, &options)));
         }
         places.iter().map(|place| known.get(place).cloned().flatten()).collect()
     }

@@ -5,6 +5,7 @@ mod targets;
 
 use address::{ById as _, ModuleId, Svma};
 use hashbrown::HashMap;
+use image_store::LoadedImage;
 use symbolizer::{Instruction, NoInstructions, disassemble};
 use unwinder::FunctionStarts;
 
@@ -34,7 +35,29 @@ pub struct CodeReader<'a> {
     starts: HashMap<ModuleId, FunctionStarts>,
 }
 
+/// Addresses in the opened file of a module, sorted and distinct.
+struct FileAddresses<'a> {
+    module: ModuleId,
+    file: &'a LoadedImage,
+    addresses: Vec<Svma>,
+}
+
 impl Analysis {
+    /// Returns file addresses by module, without those of modules whose file was not opened.
+    fn by_file(&self, places: &[(ModuleId, Svma)]) -> Vec<FileAddresses<'_>> {
+        let mut sorted = places.to_vec();
+        sorted.sort_unstable();
+        sorted.dedup();
+        let of_file = |places: &[(ModuleId, Svma)]| {
+            let module = places.first()?.0;
+            let row = self.sources.timeline.modules().by_id(module)?;
+            let file = self.sources.files.images.outcome(row).and_then(Result::ok)?;
+            let addresses = places.iter().map(|place| place.1).collect();
+            Some(FileAddresses { module, file, addresses })
+        };
+        sorted.chunk_by(|a, b| a.0 == b.0).filter_map(of_file).collect()
+    }
+
     /// Returns a reader for the code of functions.
     #[must_use]
     pub fn code(&self) -> CodeReader<'_> {

@@ -1,11 +1,9 @@
 //! The names of functions that instructions jump to or call, whether they have samples or not.
 
-use address::{ById as _, ModuleId, Svma};
+use address::{ModuleId, Svma};
 use hashbrown::HashMap;
-use image_store::LoadedImage;
 use options::Demangle;
 use profile::Strings;
-use std::sync::Arc;
 use symbolizer::{Instruction, SymbolRequest, SymbolSource, SymbolizeOptions, symbolize};
 
 use crate::runs::Analysis;
@@ -20,21 +18,12 @@ impl Analysis {
         demangle: Demangle,
     ) -> Vec<Option<Vec<u8>>> {
         let images = &self.sources.files.images;
-        let mut sorted = targets.to_vec();
-        sorted.sort_unstable();
-        sorted.dedup();
-        let mut files: Vec<(ModuleId, &Arc<LoadedImage>, Vec<Svma>)> = Vec::new();
-        for targets in sorted.chunk_by(|a, b| a.0 == b.0) {
-            let Some(&(module, _)) = targets.first() else { continue };
-            let row = self.sources.timeline.modules().by_id(module);
-            let Some(Ok(file)) = row.and_then(|row| images.outcome(row)) else { continue };
-            files.push((module, file, targets.iter().map(|target| target.1).collect()));
-        }
+        let files = self.by_file(targets);
         let requests: Vec<SymbolRequest<'_>> = files
             .iter()
-            .map(|(_, file, addresses)| SymbolRequest {
-                source: SymbolSource::of_loaded(file, images),
-                addresses,
+            .map(|it| SymbolRequest {
+                source: SymbolSource::of_loaded(it.file, images),
+                addresses: &it.addresses,
             })
             .collect();
         let options = SymbolizeOptions {
@@ -48,8 +37,8 @@ impl Analysis {
         let mut strings = Strings::default();
         let symbols = symbolize(&requests, &options, &mut strings);
         let mut names: HashMap<(ModuleId, Svma), Vec<u8>> = HashMap::new();
-        for ((module, _, addresses), answers) in files.iter().zip(&symbols.addresses) {
-            for (&address, answer) in addresses.iter().zip(answers) {
+        for (it, answers) in files.iter().zip(&symbols.addresses) {
+            for (&address, answer) in it.addresses.iter().zip(answers) {
                 let outermost = (answer.frames.end as usize).checked_sub(1);
                 let frame = outermost.filter(|_| !answer.frames.is_empty());
                 let function = frame.and_then(|at| symbols.frames.get(at)?.function);
@@ -59,7 +48,7 @@ impl Analysis {
                 if let offset @ 1.. = address.0.wrapping_sub(start.0) {
                     name.extend(format!("+{offset:#x}").bytes());
                 }
-                names.insert((*module, address), name);
+                names.insert((it.module, address), name);
             }
         }
         targets.iter().map(|target| names.get(target).cloned()).collect()

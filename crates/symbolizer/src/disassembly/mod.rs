@@ -37,8 +37,8 @@ pub enum NoInstructions {
 /// Length of the longest function that is shown, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// Disassembles a range of a file's code. An invalid byte of x86 becomes `(bad)`, an
-/// invalid word of aarch64 `.word 0x…`.
+/// Disassembles a range of a file's code. An invalid byte of x86 becomes `(bad)`, an invalid word of aarch64
+/// `.word 0x…`.
 ///
 /// # Errors
 /// If the code is for another processor, not in the file, or too long.
@@ -47,20 +47,17 @@ pub fn disassemble(
     start: Svma,
     end: Svma,
 ) -> Result<Vec<Instruction>, NoInstructions> {
-    let is_known = matches!(image.arch(), Some(Arch::X86_64 | Arch::X86 | Arch::Aarch64));
-    if !is_known {
-        return Err(NoInstructions::Processor);
-    }
+    let decode: fn(&[u8], Svma) -> Vec<Instruction> = match image.arch() {
+        Some(Arch::X86_64) => |bytes, start| x86::disassemble(bytes, start, 64),
+        Some(Arch::X86) => |bytes, start| x86::disassemble(bytes, start, 32),
+        Some(Arch::Aarch64) => aarch64::disassemble,
+        _ => return Err(NoInstructions::Processor),
+    };
     let len = end.0.saturating_sub(start.0);
     if len > LONGEST {
         return Err(NoInstructions::TooLong);
     }
     let len = usize::try_from(len).map_err(|_| NoInstructions::TooLong)?;
     let bytes = image.read_only_bytes(start, len).ok_or(NoInstructions::NoBytes)?;
-    match image.arch() {
-        Some(Arch::X86_64) => Ok(x86::disassemble(bytes, start, 64)),
-        Some(Arch::X86) => Ok(x86::disassemble(bytes, start, 32)),
-        Some(Arch::Aarch64) => Ok(aarch64::disassemble(bytes, start)),
-        _ => Err(NoInstructions::Processor),
-    }
+    Ok(decode(bytes, start))
 }
