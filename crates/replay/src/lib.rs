@@ -41,5 +41,4 @@ pub use plan::filter::{RejectedSamples, ResolvedFilter, has_cgroups, has_cpus, m
 pub use plan::off_cpu::{OffCpuSpan, OffCpuTimes, SampleKey, has_switches};
 pub use plan::threads::Thread;
 pub use plan::without_switches::ThreadWithoutSwitches;
-pub use slice::evidence::has_unwound_chains;
 pub use slice::related::SharedMemory;

@@ -26,10 +26,9 @@ pub(super) fn data_start(events: &[Event]) -> u64 {
 pub(super) fn file(events: &[Event], data: &[u8], features: &BTreeMap<u16, Vec<u8>>) -> Vec<u8> {
     let attr_size = attr_size(events);
     let entry_size = attr_size as u64 + SECTION;
-    let ids_size: u64 = events.iter().map(|event| event.ids.len() as u64 * 8).sum();
-    let attrs_at = HEADER + ids_size;
     let attrs_size = entry_size * events.len() as u64;
     let data_at = data_start(events);
+    let attrs_at = data_at - attrs_size;
     let mut bits = [0_u64; 4];
     for &bit in features.keys() {
         if let Some(word) = bits.get_mut(usize::from(bit / 64)) {

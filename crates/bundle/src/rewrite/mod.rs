@@ -84,7 +84,7 @@ impl<'n> Rewriter<'n> {
     }
 
     /// Adds a record. `chain` is the user part of a sample's callchain, which replaces its stack: the address of the
-    /// innermost frame, then return addresses.
+    /// innermost frame, then return addresses. In an unwound recording it replaces recorded callchains, too.
     ///
     /// # Errors
     /// If the record is damaged or cannot be written.
@@ -107,7 +107,10 @@ impl<'n> Rewriter<'n> {
                 }
                 let event = head.events().get(usize::from(it.event)).ok_or_else(damaged)?;
                 let attr = self.stacks.attr(&event.attr);
-                let bytes = sample(it, &event.attr, &attr, chain, self.names.is_some());
+                let is_unwound = self.stacks == Stacks::Removed
+                    || event.attr.sample_type.has(SampleType::STACK_USER);
+                let chain = Some(chain).filter(|_| is_unwound);
+                let bytes = sample(it, &attr, chain, self.names.is_some());
                 self.data.extend(bytes.ok_or_else(damaged)?);
                 return Ok(());
             }

@@ -4,38 +4,39 @@
 //! `enum perf_callchain_context`.
 
 use perf_data::{
-    BranchFlags, BranchStack, EventAttr, ReadFormat, ReadValues, RecordKind, Sample, SampleType,
-    Weight,
+    BranchFlags, BranchStack, CpuMode, EventAttr, ReadFormat, ReadValues, RecordKind, Sample,
+    SampleType, Weight,
 };
 
 use super::fields::Fields;
 
 /// `PERF_CONTEXT_USER`: the following entries of a callchain are in user mode.
 const CONTEXT_USER: u64 = -512_i64 as u64;
+/// `PERF_CONTEXT_MAX`: higher entries are contexts.
+const CONTEXT_MAX: u64 = -4095_i64 as u64;
 /// `PERF_SAMPLE_BRANCH_HW_INDEX` and `PERF_SAMPLE_BRANCH_COUNTERS`.
 const BRANCH_HW_INDEX: u64 = 1 << 17;
 const BRANCH_COUNTERS: u64 = 1 << 19;
 
-/// Encodes a sample of an event with the fields of `written`; `None` if it is damaged or too long. If its event has no stack copies, the recorded chain is
-/// retained. `anonymous` omits raw data.
+/// Encodes a sample with the fields of an attribute; `None` if it is damaged or too long. `chain` replaces the user part
+/// of the callchain; without one, the recorded part stays. `anonymous` omits raw data.
 pub(super) fn sample(
     sample: &Sample<'_>,
     attr: &EventAttr,
-    written: &EventAttr,
-    chain: &[u64],
+    chain: Option<&[u64]>,
     anonymous: bool,
 ) -> Option<Vec<u8>> {
     if sample.damage.is_some() {
         return None;
     }
-    let has = |field| written.sample_type.has(field);
+    let has = |field| attr.sample_type.has(field);
     let mut out = Fields::record(RecordKind::SAMPLE, sample.misc);
     words_before(&mut out, sample, has);
     if has(SampleType::READ) {
         read(&mut out, sample.read.as_ref()?, attr.read_format);
     }
     if has(SampleType::CALLCHAIN) {
-        let words = callchain(sample, attr, chain);
+        let words = callchain(sample, chain);
         out.u64(words.len() as u64).u64s(words);
     }
     if has(SampleType::RAW) {
@@ -102,14 +103,17 @@ fn halves([first, second]: [u32; 2]) -> u64 {
     u64::from(second) << 32 | u64::from(first)
 }
 
-/// Returns the kernel part of the recorded chain, followed by the user part from unwinding.
-fn callchain(sample: &Sample<'_>, attr: &EventAttr, chain: &[u64]) -> Vec<u64> {
+/// Returns the recorded chain, or its kernel part followed by a user part.
+fn callchain(sample: &Sample<'_>, chain: Option<&[u64]>) -> Vec<u64> {
     let mut words: Vec<u64> = sample.callchain.iter().flat_map(|it| it.entries()).collect();
-    if !attr.sample_type.has(SampleType::STACK_USER) {
-        return words;
-    }
-    let kernel = words.iter().position(|&word| word == CONTEXT_USER).unwrap_or(words.len());
-    words.truncate(kernel);
+    let Some(chain) = chain else { return words };
+    // Addresses before the first context are in the mode of the sample.
+    let is_unmarked = words.first().is_some_and(|&word| word < CONTEXT_MAX);
+    let user = match is_unmarked && sample.cpu_mode == CpuMode::User {
+        true => Some(0),
+        false => words.iter().position(|&word| word == CONTEXT_USER),
+    };
+    words.truncate(user.unwrap_or(words.len()));
     if !chain.is_empty() {
         words.push(CONTEXT_USER);
         words.extend(chain);

@@ -129,6 +129,14 @@ impl Head {
         features
     }
 
+    /// Returns the evidence for callchains that were unwound when the recording was written, undecoded; see
+    /// [`ChainEvidence`](crate::ChainEvidence).
+    #[must_use]
+    pub fn chain_evidence(&self) -> Option<&[u8]> {
+        let bit = Feature::ChainEvidence.bit();
+        self.sections.iter().find(|section| section.0 == bit).map(|section| &*section.1)
+    }
+
     /// Returns the recorded machine.
     #[must_use]
     pub fn machine(&self) -> RecordedMachine {

@@ -10,7 +10,7 @@ use host::{FileKind, Origin};
 use module_map::Timeline;
 use options::Options;
 use perf_data::{Head, RecordCounts, ScanOptions, SessionOptions};
-use replay::{ReplayObserver, ReplayOptions, Replayer, Thread, has_switches, has_unwound_chains};
+use replay::{ReplayObserver, ReplayOptions, Replayer, Thread, has_switches};
 use unwinder::{Engine, StoredRules};
 
 use super::events::filter;
@@ -202,7 +202,7 @@ impl Run<'_> {
         if self.options.off_cpu && !off_cpu && !self.options.off_cpu_optional {
             return Err(Error::NoSwitches);
         }
-        if has_unwound_chains(head) {
+        if head.chain_evidence().is_some() {
             self.check_unwound()?;
         }
         Ok(ReplayOptions {

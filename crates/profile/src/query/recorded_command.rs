@@ -46,8 +46,7 @@ const LONG_OF_OTHERS: &[&[u8]] = &[b"all-cpus", b"pid", b"tid", b"cpu", b"uid"];
 /// none is known. The recorder is `perf record`; options of others are unknown.
 #[must_use]
 pub fn recorded_command(profile: &Profile) -> Option<Vec<&[u8]>> {
-    let words = profile.recording.command_line.iter().map(|&word| profile.strings.get(word));
-    let mut words = words;
+    let mut words = profile.recording.command_line.iter().map(|&word| profile.strings.get(word));
     if !file_name(words.next()?).starts_with(b"perf") || words.next()? != b"record" {
         return None;
     }

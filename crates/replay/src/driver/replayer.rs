@@ -21,7 +21,7 @@ use crate::plan::position::PlanPosition;
 use crate::plan::threads::Thread;
 use crate::repair::repaired::RepairedSlice;
 use crate::repair::window::Window;
-use crate::slice::evidence::{UnwoundChains, has_unwound_chains};
+use crate::slice::evidence::UnwoundChains;
 use crate::slice::observed_modules::ObservedModules;
 use crate::slice::related::SharedMemory;
 
@@ -231,11 +231,9 @@ impl<'r> Replayer<'r> {
     pub(crate) fn begin(&mut self, batch: Batch) -> Arc<Batch> {
         if !self.head.as_ref().is_some_and(|head| Arc::ptr_eq(head, batch.head())) {
             self.planner.learn(batch.head());
-            self.unwound = UnwoundChains::of(batch.head(), self.memory).map(Arc::new);
-            if self.unwound.is_some() {
-                self.window.without_repair();
-            } else if has_unwound_chains(batch.head()) {
-                self.merged.profile.summary.findings.push(evidence_ignored());
+            // A file states its evidence before its first record; later heads are those of a stream.
+            if let (None, Some(section)) = (&self.head, batch.head().chain_evidence()) {
+                self.learn_evidence(section);
             }
             self.head = Some(batch.head().clone());
         }
@@ -243,6 +241,15 @@ impl<'r> Replayer<'r> {
             timed(&mut self.timings.plan, || self.planner.learn_files(&batch));
         }
         Arc::new(batch)
+    }
+
+    /// Reads the evidence for callchains that were unwound before.
+    fn learn_evidence(&mut self, section: &[u8]) {
+        self.unwound = UnwoundChains::read(section, self.memory).map(Arc::new);
+        match self.unwound {
+            Some(_) => self.window.without_repair(),
+            None => self.merged.profile.summary.findings.push(evidence_ignored()),
+        }
     }
 
     /// Plans a chunk of a batch while the previous chunk is walked.

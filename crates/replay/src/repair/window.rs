@@ -51,14 +51,14 @@ pub(crate) struct Window {
 
 impl Window {
     /// Creates a window with these options; chains have at most `max_frames` user frames.
-    /// Leaves all chains unchanged from now on.
-    pub(crate) fn without_repair(&mut self) {
-        (self.join, self.tail_calls) = (Join::Off, None);
-    }
-
     pub(crate) fn new(join: Join, max_frames: usize, tail_calls: bool) -> Self {
         let tail_calls = tail_calls.then(TailCalls::default);
         Self { join, max_frames, tail_calls, ..Self::default() }
+    }
+
+    /// Leaves all chains unchanged from now on.
+    pub(crate) fn without_repair(&mut self) {
+        (self.join, self.tail_calls) = (Join::Off, None);
     }
 
     /// Makes samples wait only for the end of the next batch.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use address::Avma;
 use budget::{HeldMemory, MemoryBudget, MemoryUse};
 use module_map::Space;
-use perf_data::{CallchainContext, ChainEvidence, Feature, Head, Sample};
+use perf_data::{CallchainContext, ChainEvidence, FrameRun, Sample};
 use profile::{EndReason, FoundBy};
 use unwinder::Walker;
 
@@ -23,16 +23,9 @@ pub(crate) struct UnwoundChains {
     _held: HeldMemory,
 }
 
-/// Returns true if a recording has callchains with evidence instead of stacks.
-#[must_use]
-pub fn has_unwound_chains(head: &Head) -> bool {
-    head.features().section(Feature::ChainEvidence.bit()).is_some()
-}
-
 impl UnwoundChains {
-    /// Reads the evidence of a recording; `None` if it has none, if it is damaged, or if memory does not suffice.
-    pub(crate) fn of(head: &Head, memory: &Arc<MemoryBudget>) -> Option<Self> {
-        let section = head.features().section(Feature::ChainEvidence.bit())?;
+    /// Reads the evidence of a recording; `None` if it is damaged, or if memory does not suffice.
+    pub(crate) fn read(section: &[u8], memory: &Arc<MemoryBudget>) -> Option<Self> {
         let most = section.len() as u64 * ChainEvidence::MOST_BYTES;
         if !memory.allows(most, || "evidence for callchains".to_owned()) {
             return None;
@@ -58,43 +51,46 @@ impl UnwoundChains {
         frames: &mut Vec<PlacedFrame>,
     ) -> Option<EndReason> {
         let shape = self.evidence.of_sample(planned.entry.position)?;
-        let end = *self.ends.get(shape.end as usize)?;
+        let end = (*self.ends.get(shape.end as usize)?)?;
         let before = frames.len();
+        let added = self.add(shape.runs, sample, spaces, walker, frames);
+        if added.is_none() {
+            frames.truncate(before);
+        }
+        added.map(|()| end)
+    }
+
+    /// Appends the frames of runs; `None` if they do not fit the recorded addresses.
+    fn add(
+        &self,
+        runs: &[FrameRun],
+        sample: &Sample<'_>,
+        spaces: &[&Space],
+        walker: &mut Walker<'_>,
+        frames: &mut Vec<PlacedFrame>,
+    ) -> Option<()> {
+        let total: u64 = runs.iter().map(|run| u64::from(run.frames)).sum();
+        if total > MOST_FRAMES {
+            return None;
+        }
         let mut addresses = user_addresses(sample);
-        let mut fits = end.is_some();
-        'runs: for run in shape.runs {
-            let found_by = self.found_by.get(run.found_by as usize).copied().flatten();
-            let Some(found_by) = found_by.filter(|_| fits) else {
-                fits = false;
-                break;
-            };
+        for run in runs {
+            let found_by = (*self.found_by.get(run.found_by as usize)?)?;
             for _ in 0..run.frames {
-                if !run.has_address {
-                    frames.push(PlacedFrame::nowhere(found_by));
-                } else if let Some(address) = addresses.next() {
-                    let mut frame = placed(address, spaces, walker, found_by);
-                    frame.whole = run.is_whole;
-                    frames.push(frame);
+                frames.push(if run.has_address {
+                    let frame = placed(addresses.next()?, spaces, walker, found_by);
+                    PlacedFrame { whole: run.is_whole, ..frame }
                 } else {
-                    fits = false;
-                    break 'runs;
-                }
-                if frames.len() - before > MOST_FRAMES {
-                    fits = false;
-                    break 'runs;
-                }
+                    PlacedFrame::nowhere(found_by)
+                });
             }
         }
-        if fits && addresses.next().is_none() {
-            return end;
-        }
-        frames.truncate(before);
-        None
+        addresses.next().is_none().then_some(())
     }
 }
 
 /// Maximum number of user frames of a sample: a record has at most 65,535 bytes.
-const MOST_FRAMES: usize = 1 << 14;
+const MOST_FRAMES: u64 = 1 << 14;
 
 /// Returns the frame at an address in the first of the spaces that maps it.
 fn placed(
@@ -103,8 +99,10 @@ fn placed(
     walker: &mut Walker<'_>,
     found_by: FoundBy,
 ) -> PlacedFrame {
-    let space = spaces.iter().find(|space| space.lookup(address).is_some()).or(spaces.first());
-    let frame = space.map(|space| walker.frame_at(address, space, found_by));
+    let mut frames = spaces.iter().map(|space| walker.frame_at(address, space, found_by));
+    let own = frames.next();
+    let mapped = own.filter(|frame| frame.module.is_some());
+    let frame = mapped.or_else(|| frames.find(|frame| frame.module.is_some())).or(own);
     frame.as_ref().map_or(PlacedFrame::nowhere(found_by), PlacedFrame::from)
 }
 

@@ -19,7 +19,8 @@ use crate::terminal::print_note;
 /// Form of the callchains that replace stacks.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ChainForm<'n> {
-    /// Own frames of the sample, as a recorder would have unwound them; with pseudonyms if there are any.
+    /// Own frames of the sample, as a recorder would have unwound them; with pseudonyms if there are any. Finished
+    /// callchains stay.
     Own(Option<&'n Pseudonyms>),
     /// All frames, with their evidence.
     Finished,
@@ -51,10 +52,13 @@ pub(super) fn rewritten(
     let kernel_reference = kernel_reference.map(|(symbol, at)| (symbol.to_vec(), at));
     let (recording, watch) = open(input)?;
     let one_file = !host().is_dir(input, Origin::User);
-    let (mut rewriter, mut evidence) = match form {
-        ChainForm::Own(names) => (Rewriter::new(names, one_file), None),
-        ChainForm::Finished => (Rewriter::unwound(one_file), Some(evidence_writer())),
+    let (mut rewriter, is_finished) = match form {
+        ChainForm::Own(names) => {
+            (Rewriter::new(names, one_file), maps.head().chain_evidence().is_some())
+        }
+        ChainForm::Finished => (Rewriter::unwound(one_file), true),
     };
+    let mut evidence = is_finished.then(evidence_writer);
     let (mut findings, mut failed) = (Findings::default(), None);
     let visited = visit_records(recording, &mut findings, &mut |head, record| {
         let row = match &record.body {

@@ -127,9 +127,7 @@ impl Filter {
         }
         self
     }
-}
 
-impl Filter {
     /// Maximum number of patterns of a kind in a query that others make, and maximum bytes of each.
     const MOST_PATTERNS: usize = 32;
     const LONGEST_PATTERN: usize = 1024;

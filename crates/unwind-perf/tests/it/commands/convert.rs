@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde_json::Value;
+use synth::{Endian, EventAttr, Feature, PerfDataBuilder, SampleBuilder, sample_type};
 
 use crate::support::cases::{Case, sysroot};
 use crate::support::run::{Ran, empty_folder, run};
@@ -77,6 +78,54 @@ fn options_of_the_unwinder_are_refused() {
         );
         assert_eq!(ran.stderr, expected);
     }
+}
+
+/// Returns a recording with callchains of the recorder: with and without contexts, and one in the kernel.
+fn recorded_chains() -> Vec<u8> {
+    const USER: u64 = -512_i64 as u64;
+    const KERNEL: u64 = -128_i64 as u64;
+    let mut attr = EventAttr::dwarf(0);
+    attr.sample_type &= !(sample_type::REGS_USER | sample_type::STACK_USER);
+    let mut recording = PerfDataBuilder::new(Endian::Little);
+    recording.event("cycles", attr, &[1]);
+    recording.describe_events().feature(&Feature::Arch("x86_64"));
+    let kernel = 0xffff_8000_0000_1000;
+    for (time, ip, callchain) in [
+        (1, 0x40_1000, vec![USER, 0x40_1000, 0x40_2005, 0x40_3005]),
+        (2, 0x40_1000, vec![0x40_1000, 0x40_2005]),
+        (3, kernel, vec![KERNEL, kernel, USER, 0x40_1000, 0x40_2005]),
+    ] {
+        let sample = SampleBuilder::at(ip, 7, 7, time);
+        recording.sample(&SampleBuilder { callchain, ..sample });
+    }
+    recording.build()
+}
+
+#[test]
+fn callchains_of_a_recorder_stay() {
+    let folder = empty_folder("convert-recorded");
+    std::fs::write(folder.join("in.data"), recorded_chains()).expect("written");
+    let frames = |name: &str| run(&folder, &[name, "-q", "-f", "ndjson"]).expect_status(0);
+    let before = frames("in.data");
+    assert!(before.text().contains(r#""addr":"0x402004""#), "{}", before.text());
+    let names = ["in.data", "once.data", "twice.data"];
+    for pair in names.windows(2) {
+        run(&folder, &["inject", "--convert-callchain", pair[0], "-o", pair[1]]).expect_status(0);
+        assert_eq!(frames(pair[1]).text(), before.text(), "{}", pair[1]);
+    }
+}
+
+#[test]
+fn finished_callchains_stay_in_a_bundle() {
+    let (folder, case) = (empty_folder("convert-bundle"), Case::named("tailcall"));
+    convert(&case, &folder).expect_status(0);
+    let files = sysroot();
+    let files = ["--sysroot", files.to_str().expect("UTF-8")];
+    let bundle = ["bundle", "-q", "--no-stacks", "tailcall.data", "-o", "x.upb"];
+    run(&folder, &[&bundle[..], &files].concat()).expect_status(0);
+    let [before, _] = both(&case, &folder, "ndjson");
+    let after = run(&folder, &["x.upb", "-q", "-f", "ndjson"]).expect_status(0).stdout;
+    assert!(before == after, "{}", String::from_utf8_lossy(&after));
 }
 
 /// Evidence that does not fit its sample is left out: the callchain then counts as one of a recorder.
