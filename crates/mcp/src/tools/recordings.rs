@@ -1,6 +1,7 @@
 //! The tool `recordings`.
 
 use chrono::{DateTime, SecondsFormat, Utc};
+use formats::counted;
 use hashbrown::HashMap;
 use profile::query::event_name;
 use profile::{ById as _, EndReason, Profile, StringId};
@@ -38,7 +39,7 @@ pub(super) fn answer(call: &Call<'_>, _: &Args) -> Result<Answer, Refusal> {
     Ok(Answer::within(rows.len(), "fewer recordings of this server", |most| {
         let mut answer = Answer::default();
         let shown = rows.get(..most).unwrap_or(&rows);
-        answer.line(format!("{} recordings", rows.len()));
+        answer.line(counted(rows.len() as u64, "recording"));
         answer.text.push_str(&table(shown));
         for row in shown.iter().filter_map(|row| row["error"].as_str()) {
             answer.line(format!("not readable: {row}"));

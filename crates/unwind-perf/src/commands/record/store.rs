@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use cache::{FileStore, LimitedStore, StoreResult};
+use formats::counted;
 use host::Host;
 use pipeline::{Analysis, FileAvailability, recording_key};
 
@@ -117,10 +118,6 @@ fn line(kept: &StoreResult, folder: &str, most: u64, not_stored: &NotStored) -> 
         line.push_str(&format!("; not all could be written: {problem}"));
     }
     line
-}
-
-fn counted(count: u64, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 #[cfg(test)]
