@@ -23,10 +23,10 @@ pub const STYLE: &str = include_str!("style.css");
 
 /// Modules in dependency order; the last one starts the page.
 pub const MODULES: &[Module] = modules![
+    "data/names.js",
     "data/columns.js",
     "data/numbers.js",
     "data/tree/tree.js",
-    "data/names.js",
     "data/short.js",
     "data/tree/labels.js",
     "data/tree/transform.js",

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Model } from "../src/data/model.js";
-import { baseName, eventName, matcher, optionParts, rateText } from "../src/data/names.js";
+import { baseName, eventName, matcher, optionParts, pathName, rateText } from "../src/data/names.js";
 import { ShortNames, shortName } from "../src/data/short.js";
 import { VIEW, tables } from "./tables.js";
 
@@ -120,6 +120,7 @@ test("a search finds names in full and as they are shown", () => {
 
 test("perf's frequency is no part of an event's name", () => {
   assert.equal(eventName("cpu-clock/freq=997/"), "cpu-clock");
+  assert.equal(eventName("cpu-clock/freq=997/u"), "cpu-clock:u");
   assert.equal(eventName("cpu/cycles,freq=99/"), "cpu/cycles/");
   assert.equal(eventName("sched:sched_switch"), "sched:sched_switch");
 });
@@ -134,5 +135,6 @@ test("options stay whole in a text, hyphens of words do not count", () => {
 });
 
 test("memory without a file has a name of its own", () => {
-  assert.deepEqual(["//anon", "/usr/lib/libc.so.6", "[vdso]"].map(baseName), ["[anonymous]", "libc.so.6", "[vdso]"]);
+  assert.deepEqual(["//anon", "/usr/lib/libc.so.6", "[vdso]"].map(pathName), ["[anonymous]", "/usr/lib/libc.so.6", "[vdso]"]);
+  assert.deepEqual(["[anonymous]", "/usr/lib/libc.so.6", "[vdso]"].map(baseName), ["[anonymous]", "libc.so.6", "[vdso]"]);
 });

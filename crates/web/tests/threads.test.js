@@ -62,8 +62,8 @@ test("the address has the kind of rows", () => {
 test("threads are counted for the shown event", () => {
   const events = ["cycles", "switches"].map((name) => ({ name, unit: "count", period: null, rate: 1, frequency: 0 })), threads = [[1, 1, "main", "prog"], [1, 2, "work", "prog"]];
   const model = new Model(tables([{ stack: ["a"], n: 3, thread: 0 }, { stack: ["a"], n: 2, thread: 1 }, { stack: ["a"], n: 5, thread: 1, event: 1 }], { events, threads }));
-  assert.deepEqual(busyThreads(model, 0), [{ id: 0, count: 3 }, { id: 1, count: 2 }]);
-  assert.deepEqual(busyThreads(model, 1), [{ id: 1, count: 5 }, { id: 0, count: 0 }]);
+  assert.deepEqual(busyThreads(model.tables, 0), [{ id: 0, count: 3 }, { id: 1, count: 2 }]);
+  assert.deepEqual(busyThreads(model.tables, 1), [{ id: 1, count: 5 }]);
 });
 
 test("processors are known by event", () => {

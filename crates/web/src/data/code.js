@@ -60,7 +60,7 @@ export const endOf = (block) => block.lengths.reduce((sum, length) => sum + leng
 
 /** Instructions of a block, with their costs.
  * @param {Model} model @param {number} f the selected function @param {CodeBlock} block
- * @returns {{ lines: CodeLine[], name: string, whole: number, all: number }} with the function that is not inlined, -1 if unknown, and its name */
+ * @returns {{ lines: CodeLine[], whole: number, all: number }} `whole` is the function that is not inlined, -1 if unknown */
 export function codeLines(model, f, block) {
   const { lines: { func, parent, flags, line: numbers } } = model.tables, end = endOf(block), texts = block.text.split("\n");
   /** @type {CodeLine[]} */
@@ -91,7 +91,7 @@ export function codeLines(model, f, block) {
       if (!line.of.includes(key)) line.of.push(key);
     }
   });
-  return { lines, name: whole < 0 ? "" : model.name(whole), whole, all };
+  return { lines, whole, all };
 }
 
 /** An address in hexadecimal digits.

@@ -1,5 +1,6 @@
 // @ts-check
 // Tables of a profile in the page's format: a JSON head, and columns of numbers.
+import { pathName } from "./names.js";
 
 /** Value for "none" in columns of numbers; as a parent, the root of a tree. */
 export const NONE = 0xffffffff;
@@ -55,6 +56,7 @@ const TYPES = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64
 export function readParts(buffer) {
   const length = new DataView(buffer).getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
+  nameModules(head.modules);
   /** @type {Record<string, any>} */
   const found = {};
   let at = 8 + Math.ceil(length / 8) * 8;
@@ -64,6 +66,15 @@ export function readParts(buffer) {
     at += Math.ceil(column.byteLength / 8) * 8;
   }
   return { head, found };
+}
+
+/** Names memory without a file in modules, which updates of growing tables have with their rows.
+ * @param {({ path: string } | [number, { path: string }])[] | undefined} modules */
+function nameModules(modules) {
+  for (const row of modules ?? []) {
+    const module = Array.isArray(row) ? row[1] : row;
+    module.path = pathName(module.path);
+  }
 }
 
 /** Tables of a profile.

@@ -1,7 +1,7 @@
 // @ts-check
 // References in the address of a page: functions, modules and threads by name, so that a link fits another recording
 // of the same program. Older links have numbers.
-import { baseName } from "./names.js";
+import { baseName, pathName } from "./names.js";
 import { shortName } from "./short.js";
 import { Numbers, fromFragment, toFragment } from "./state.js";
 
@@ -185,8 +185,8 @@ class Names extends Numbers {
   /** Index of a module by its path, else by its name; negative if there is none.
    * @param {string} text */
   moduleAt(text) {
-    const { modules } = this.model.named, exact = modules.findIndex((module) => module.path === text);
-    return exact >= 0 ? exact : modules.findIndex((module) => baseName(module.path) === baseName(text));
+    const { modules } = this.model.named, path = pathName(text), exact = modules.findIndex((module) => module.path === path);
+    return exact >= 0 ? exact : modules.findIndex((module) => baseName(module.path) === baseName(path));
   }
 
   /** @param {number} id */

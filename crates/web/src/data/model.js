@@ -96,6 +96,7 @@ export class Model extends Labels {
     const frames = /** @type {FrameFilter[]} */ (view.filters.filter((filter) => FRAME_FILTERS.includes(filter.kind)));
     const samples = /** @type {SampleFilter[]} */ (view.filters.filter((filter) => !FRAME_FILTERS.includes(filter.kind)));
     const folds = !!this.tables.leafWait && view.kernel === "folded", framesKey = this.framesKey = JSON.stringify(frames) + (folds ? " folded" : ""), samplesKey = `${view.event} ${view.weight} ${JSON.stringify(samples)}`;
+    this.leavesKey = `${framesKey} ${view.truncated === "hidden"}`;
     this.groups = this.groupsBy(view.group);
     this.groupLabels = this.groups ? this.groups.labels : [];
     this.treeKey = `${framesKey} ${view.group} ${view.truncated}`;
@@ -105,11 +106,11 @@ export class Model extends Labels {
     const filtered = this.once("filtered", framesKey, () => this.filtered(frames, folds));
     this.tree = filtered.tree;
     this.makeChildren = filtered.children;
-    this.to = this.once("to", `${framesKey} ${view.truncated === "hidden"}`, () => view.truncated === "hidden" ? this.rooted(filtered.leafTo) : filtered.leafTo);
+    this.to = this.once("to", this.leavesKey, () => view.truncated === "hidden" ? this.rooted(filtered.leafTo) : filtered.leafTo);
     this.chosen = selection(this.tables, samples);
     // Frame filters and groups do not change the costs of leaves.
     const byLeaf = this.byLeaf = this.once("byLeafCosts", samplesKey, () => this.weigh(/** @type {any} */ (this.chosen)));
-    this.costs = this.once("costs", `${framesKey} ${view.truncated === "hidden"} ${samplesKey}`, () => this.sum(byLeaf));
+    this.costs = this.once("costs", `${this.leavesKey} ${samplesKey}`, () => this.sum(byLeaf));
   }
 
   get threads() { return this.tables.head.threads; }

@@ -10,11 +10,12 @@ export const pathName = (path) => path === "//anon" ? "[anonymous]" : path;
 
 /** Last component of a path.
  * @param {string} path */
-export const baseName = (path) => pathName(path).slice(pathName(path).lastIndexOf("/") + 1) || path;
+export const baseName = (path) => path.slice(path.lastIndexOf("/") + 1) || path;
 
-/** Name of an event without the frequency that perf appends: `cpu-clock` for `cpu-clock/freq=997/`.
+/** Name of an event without the frequency that perf appends: `cpu-clock` for `cpu-clock/freq=997/`,
+ * `cpu-clock:u` for `cpu-clock/freq=997/u`.
  * @param {string} name */
-export const eventName = (name) => name.replace(/\/freq=\d+\/|,freq=\d+(?=[,/])|(?<=\/)freq=\d+,/g, "");
+export const eventName = (name) => name.replace(/\/freq=\d+\/(?=\w)/, ":").replace(/\/freq=\d+\/|,freq=\d+(?=[,/])|(?<=\/)freq=\d+,/g, "");
 
 /** Sampling rate of an event, as the end of a sentence.
  * @param {{ rate: number | null, frequency: number }} event @param {(value: number) => string} amount */

@@ -14,7 +14,7 @@ const LATER = "Available once the recording is complete and stored: unwind-perf 
 export class LiveApp extends App {
   /** @param {LiveTables} live @param {number[]} processes process ids of the service */
   constructor(live, processes) {
-    super(live.tables(), { blocks: () => [], nameAt: () => "", at: async () => null, why: LATER }, { known: () => null, ask: async () => null, why: LATER });
+    super(live.tables(), { blocks: () => [], at: async () => null, why: LATER }, { known: () => null, ask: async () => null, why: LATER });
     this.live = live;
     this.processes = processes;
     this.state = from(this.state, live.from);

@@ -12,7 +12,6 @@ export function codeOfService(id, head) {
   const known = [];
   return {
     blocks: () => known,
-    nameAt: () => "",
     at: async (module, address) => {
       const found = known.find((block) => block.module === module && address >= block.start && address < endOf(block));
       if (found) return found;

@@ -91,7 +91,7 @@ function line(row) {
   }
   const samples = about?.samples === undefined ? "" : about.samples.toLocaleString("en");
   tr.append(pick, name, element("td", row.written ? dateText(row.written) : "", "date"), element("td", about?.host || ""));
-  tr.append(command(row), element("td", about?.events.filter((name) => !name.startsWith("dummy")).map(eventName).join(", ") || ""), element("td", size(row.size), "number"));
+  tr.append(command(row), element("td", about?.events.filter((name) => !/^dummy(:|$)/.test(name)).map(eventName).join(", ") || ""), element("td", size(row.size), "number"));
   tr.append(element("td", samples, "number"), element("td", complete(row), "number"), state);
   return tr;
 }

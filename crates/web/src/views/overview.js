@@ -108,7 +108,7 @@ function stacks(app) {
   }
   const lost = head.lost ? [`the kernel lost ${amount(head.lost)} samples`] : [];
   // The advice on missing files covers addresses without a name.
-  const isAdvised = missing(app).some(({ text }) => text.includes("no name"));
+  const isAdvised = missing(app).some(({ isNameless }) => isNameless);
   const notes = [...lost, ...head.findings.filter(({ kind }) => !isAdvised || kind !== "not-covered").map((finding) => `${finding.kind}: ${finding.message}` + (finding.count > 1 ? ` (and ${amount(finding.count - 1)} more)` : ""))];
   if (notes.length) made.push(make("h3", { text: "Findings in the input" }), items(notes));
   const hints = head.summary.split("\n").filter((line) => line.startsWith("Tip: ")).map((line) => line.slice(5));

@@ -6,8 +6,9 @@ import { endOf } from "../data/code.js";
 /** @typedef {() => Promise<ArrayBuffer>} Source */
 /** Machine code of the function at an address of a module; null if it is unavailable, for the reason in `why`.
  * @typedef {{ at: (module: number, address: number) => Promise<import("../data/code.js").CodeBlock | null>, why: string,
- *   blocks: () => import("../data/code.js").CodeBlock[], nameAt: (module: number, address: number) => string }} CodeSource
- * `blocks` are those at hand. `nameAt` is the name of code that other code jumps to or calls; empty if it is unknown. */
+ *   blocks: () => import("../data/code.js").CodeBlock[], nameAt?: (module: number, address: number) => string }} CodeSource
+ * `blocks` are those at hand. `nameAt` is the name of code that other code jumps to or calls; empty if it is unknown; a page of
+ * `report` has such names. */
 
 /** Texts of source files: `known` is immediate, `ask` requests them; null if a text is unavailable.
  * @typedef {{ known: (file: string) => string[] | null | undefined, ask: (file: string) => Promise<string[] | null>, why: string }} TextSource */

@@ -4,18 +4,25 @@ import { firstAt, NONE } from "../columns.js";
 import { GONE } from "../tree/transform.js";
 
 /** @typedef {import("../model.js").Model} Model */
+/** @typedef {import("../columns.js").Tables} Tables */
 /** @typedef {{ node: number, x: number, w: number, from: number, to: number, samples: number }} TimeBox */
 
 /** Maximum duration of a sample's box, in multiples of the typical interval between samples. */
 const GAP = 3;
 
-/** Threads with their samples of an event, in descending order.
- * @param {Model} model @param {number} event @returns {{ id: number, count: number }[]} */
-export function busyThreads(model, event) {
-  const { thread, samples, head, event: events } = model.tables, counts = new Uint32Array(head.threads.length);
-  const isOne = head.events.length < 2;
-  for (let i = 0; i < samples; i++) if (isOne || events[i] === event) counts[thread[i]]++;
-  return [...counts.keys()].map((id) => ({ id, count: counts[id] })).sort((a, b) => b.count - a.count || a.id - b.id);
+/** Numbers of samples of an event, by a column of numbers below a limit.
+ * @param {Tables} tables @param {number} wanted @param {import("../columns.js").Numbers} column @param {number} limit */
+export function countBy({ event, samples, head }, wanted, column, limit) {
+  const counts = new Uint32Array(limit), isOne = head.events.length < 2;
+  for (let i = 0; i < samples; i++) if (isOne || event[i] === wanted) counts[column[i]]++;
+  return counts;
+}
+
+/** Threads with samples of an event, in descending order of their number.
+ * @param {Tables} tables @param {number} event @returns {{ id: number, count: number }[]} */
+export function busyThreads(tables, event) {
+  const counts = countBy(tables, event, tables.thread, tables.head.threads.length);
+  return [...counts.keys()].filter((id) => counts[id] > 0).map((id) => ({ id, count: counts[id] })).sort((a, b) => b.count - a.count || a.id - b.id);
 }
 
 /** Samples grouped by thread.

@@ -13,7 +13,7 @@ import { NONE } from "../columns.js";
 
 /** Minimum share of the first row's cost that a row of the hot path has. A share of the parent's cost, such as a half,
  * would end the path at the threads of a program. */
-export const HOT = 0.1;
+const HOT = 0.1;
 
 /** Longest hot path. Deeper rows of a recursion are of no use at first. */
 const LONGEST = 64;

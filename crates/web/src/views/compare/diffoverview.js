@@ -65,10 +65,10 @@ function changes(app, which) {
   const tested = app.model.tested?.[which === "own" ? 0 : 1] ?? 0;
   const made = [make("h3", { text: which === "own" ? "Own cost" : "Inclusive cost" }), make("p", { text: `${marked.length ? amount(marked.length) : "None"} of ${amount(tested)} functions changed significantly.` })];
   made.push(make("ol", { class: "top changes" }, ...marked.slice(0, SHOWN).map((row) => {
-    const change = row[which], module = app.model.module(row.key);
+    const change = row[which], module = app.model.module(row.key), interval = range(change, app.scale);
     return make("li", {}, make("span", { class: `share ${change.delta > 0 ? "more" : "less"}`, text: scaled(change.delta, app.scale, true) }),
       make("button", { type: "button", title: `${app.model.name(row.key)}${module ? ` in ${module}` : ""}`, text: app.label(row.key), click: () => app.change({ view: "sandwich", func: row.key }) }),
-      make("small", { text: [ratio(change.before, change.after), range(change, app.scale) && range(change, app.scale) + app.scale[2]].filter(Boolean).join("  ") }));
+      make("small", { text: [ratio(change.before, change.after), interval && interval + app.scale[2]].filter(Boolean).join("  ") }));
   })));
   if (marked.length > SHOWN) made.push(make("button", { type: "button", text: `All by their ${word} cost`, click: () => app.change({ view: "functions", sort: which }) }));
   return made;

@@ -20,6 +20,8 @@ const TIGHT = 260;
 const NAMES = 0.5, ENOUGH = 16;
 /** Minimum width of a table that keeps all columns, in em. */
 const LEAST = 38;
+/** Width of a character in a monospaced font, in em. */
+const LETTER = 0.62;
 /** Minimum width of names in other tables, in em. */
 const NAME = 8;
 let serial = 0;
@@ -77,11 +79,17 @@ export class Rows {
     this.draw();
   }
 
+  /** Width of the longest text of the rows in a monospaced font, with a margin, in em.
+   * @param {(data: T) => string} text @param {number} least in characters @param {number} margin in em */
+  wide(text, least, margin) {
+    const longest = this.rows.reduce((most, row) => Math.max(most, text(row.data).length), least);
+    return Math.ceil(longest * LETTER + margin);
+  }
+
   /** Makes the last column wide enough for the longest text in a monospaced font; the table scrolls sideways.
    * @param {(data: T) => string} text */
   fit(text) {
-    const longest = this.rows.reduce((most, row) => Math.max(most, text(row.data).length), 20);
-    this.longest = Math.ceil(longest * 0.62 + 2);
+    this.longest = this.wide(text, 20, 2);
     this.draw();
   }
 
@@ -89,8 +97,7 @@ export class Rows {
    * @param {number} at */
   widen(at) {
     const { options: { columns } } = this, column = columns[at];
-    const longest = this.rows.reduce((most, row) => Math.max(most, column.text(row.data).length), column.title.length);
-    columns[at] = { ...column, width: `${Math.ceil(longest * 0.62 + 1.5)}em` };
+    columns[at] = { ...column, width: `${this.wide(column.text, column.title.length, 1.5)}em` };
     this.fitted = "";
     this.draw();
   }

@@ -52,7 +52,7 @@ export class LaneBars {
   look(width, whole, by) {
     const { app } = this, { state, model, event } = app, { chosen } = model;
     // Filters of frames matter by the leaves that they leave out: most of them leave out none.
-    const filters = app.filters.filter((filter) => filter.kind !== "time" && !FRAME_FILTERS.includes(filter.kind)), leaves = passingLeaves(model.to);
+    const filters = app.filters.filter((filter) => filter.kind !== "time" && !FRAME_FILTERS.includes(filter.kind)), leaves = model.once("passingLeaves", model.leavesKey || "", () => passingLeaves(model.to));
     const look = [width, event, state.colour, app.theme, state.kernel].join(" "), key = [look, state.truncated === "hidden", JSON.stringify(filters)].join(" ");
     if (key !== this.key || !sameLeaves(leaves, this.passing?.leaves ?? null)) {
       this.counts.clear();

@@ -3,6 +3,7 @@
 // for each other event.
 import { eventName, folded, groupName } from "../../data/names.js";
 import { amount } from "../../data/numbers.js";
+import { busyThreads, countBy } from "../../data/samples/order.js";
 
 /** @typedef {import("../app.js").App} App */
 /** Lane: its kind, its threads (rows of their table) or its processor or event, its samples, and the lanes into which it
@@ -17,29 +18,18 @@ export const EVENTS = "events";
 /** Maximum number of lanes that are expanded together with the lane of all samples. */
 const FEW = 4;
 
-/** Samples of an event by a column of numbers below a limit.
- * @param {import("../../data/columns.js").Tables} tables @param {number} wanted
- * @param {import("../../data/columns.js").Numbers} column @param {number} limit */
-function countBy({ event, samples, head }, wanted, column, limit) {
-  const counts = new Uint32Array(limit), one = head.events.length < 2;
-  for (let i = 0; i < samples; i++) if (one || event[i] === wanted) counts[column[i]]++;
-  return counts;
-}
-
 /** Lane of all samples of the shown event.
  * @param {App} app @param {number} cpus limit of the column of processors; 0 for lanes of threads @returns {Lane} */
 export function lanesOf(app, cpus) {
-  const { tables, event } = app, { thread, cpu, head } = tables;
-  const counts = countBy(tables, event, thread, head.threads.length);
-  const ids = [...counts.keys()].filter((id) => counts[id] > 0).sort((a, b) => counts[b] - counts[a] || a - b);
-  const count = ids.reduce((sum, id) => sum + counts[id], 0);
+  const { tables, event } = app, { cpu } = tables, threads = busyThreads(tables, event), ids = threads.map(({ id }) => id);
+  const count = threads.reduce((sum, one) => sum + one.count, 0);
   /** @type {Lane[]} */
   let inside;
   if (cpus && cpu) {
     const byCpu = countBy(tables, event, cpu, cpus);
     inside = [...byCpu.keys()].filter((at) => byCpu[at] > 0).map((at) =>
       ({ key: `cpu:${at - 1}`, kind: "cpu", name: at ? `CPU ${at - 1}` : "CPU unknown", ids: [], at: at - 1, count: byCpu[at], level: 1, inside: [] }));
-  } else inside = groups(app, ids.map((id) => ({ id, count: counts[id] })));
+  } else inside = groups(app, threads);
   const name = ids.length === 1 ? app.threadName(ids[0]) : `${amount(ids.length)} threads`;
   return { key: ALL, kind: "threads", name, ids, at: -1, count, level: 0, inside: inside.length > 1 || inside[0]?.inside.length ? inside : [] };
 }

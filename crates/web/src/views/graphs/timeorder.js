@@ -23,8 +23,14 @@ const AXIS = 18;
 
 /** @param {App} app @returns {ViewPart} */
 export function orderView(app) {
-  let threads = busyThreads(app.model, app.event), { tables, event } = app;
-  const options = () => threads.map(({ id, count }) => make("option", { value: id, text: `${app.threadName(id)} — ${amount(count)}` }));
+  let threads = busyThreads(app.tables, app.event), { tables, event } = app;
+  const chosen = () => app.state.thread >= 0 && app.state.thread < app.tables.head.threads.length ? app.state.thread : threads[0]?.id ?? -1;
+  /** Threads with samples, and the selected one. */
+  const listed = () => {
+    const id = chosen();
+    return id < 0 || threads.some((one) => one.id === id) ? threads : [...threads, { id, count: 0 }];
+  };
+  const options = () => listed().map(({ id, count }) => make("option", { value: id, text: `${app.threadName(id)} — ${amount(count)}` }));
   const list = /** @type {HTMLSelectElement} */ (make("select", { id: "order-thread", change: () => app.change({ thread: Number(list.value) }) },
     ...options()));
   const note = make("span", { class: "note" }), status = make("p", { class: "status", role: "status", "aria-live": "polite" });
@@ -43,7 +49,6 @@ export function orderView(app) {
   let press = { clientX: 0, clientY: 0 };
   /** @type {TimeBox | null} Selected frame. */
   let marked = null;
-  const chosen = () => app.state.thread >= 0 && app.state.thread < app.tables.head.threads.length ? app.state.thread : threads[0]?.id ?? -1;
   const paint = () => {
     const width = box.clientWidth, height = box.clientHeight;
     if (!width || !height) return;
@@ -178,7 +183,7 @@ export function orderView(app) {
     if (tables === app.tables && event === app.event) return;
     if (tables !== app.tables) byThread = null;
     ({ tables, event } = app);
-    threads = busyThreads(app.model, app.event);
+    threads = busyThreads(app.tables, app.event);
     if (document.activeElement !== list) list.replaceChildren(...options());
   };
   const fill = () => {
@@ -186,6 +191,10 @@ export function orderView(app) {
     const thread = chosen();
     if (thread < 0 || !box.clientWidth) return;
     list.value = String(thread);
+    if (list.value !== String(thread)) {
+      list.replaceChildren(...options());
+      list.value = String(thread);
+    }
     byThread ||= samplesByThread(app.tables);
     const { chosen: selected } = app.model;
     from = selected ? selected.from : 0;

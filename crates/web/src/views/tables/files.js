@@ -1,7 +1,6 @@
 // @ts-check
 // Files of the modules: opened or missing, with advice on options.
 import { adviceOf } from "../../data/advice.js";
-import { pathName } from "../../data/names.js";
 import { percent } from "../../data/numbers.js";
 import { make } from "../elements/element.js";
 import { Rows } from "../elements/rows.js";
@@ -20,11 +19,11 @@ export function filesView(app) {
   const advice = () => app.model.once("adviceOfModules", "", () => new Map(adviceOf(app.tables.head, app.tables.samples).map((one) => [one.module, one])));
   const status = make("p", { class: "status", role: "status", "aria-live": "polite" });
   const tell = (/** @type {number} */ at) => {
-    const module = moduleAt(at), loss = lossesOf().get(at), told = advice().get(at)?.text ?? "", { path, buildId, opened } = module;
+    const module = moduleAt(at), loss = lossesOf().get(at), told = advice().get(at), { path, buildId, opened } = module;
     const isMissed = module.kind === "file" && app.model.moduleCosts().total[at] > 0;
     const give = isMissed ? ` Give the file with --sysroot, --extra-dir or --debug-dir${buildId ? `, or by its build-id with --buildid-dir or --debuginfod` : ""}.` : "";
-    status.textContent = `${pathName(path)}${buildId ? `, build-id ${buildId}` : ""}: ${opened ? `opened ${opened}` : "nothing was opened"}.` +
-      (loss ? ` Stacks ended here: ${loss.reason}. ${loss.help ? `What helps: ${loss.help}.` : ""}` : "") + (told.includes("no name") ? ` ${told}` : "") + give;
+    status.textContent = `${path}${buildId ? `, build-id ${buildId}` : ""}: ${opened ? `opened ${opened}` : "nothing was opened"}.` +
+      (loss ? ` Stacks ended here: ${loss.reason}. ${loss.help ? `What helps: ${loss.help}.` : ""}` : "") + (told?.isNameless ? ` ${told.text}` : "") + give;
   };
   // A file that occurs in no stack was not needed.
   const what = (/** @type {number} */ at) => moduleAt(at).kind === "file" && !app.model.moduleCosts().total[at] ? "not needed"
@@ -34,7 +33,7 @@ export function filesView(app) {
     label: "Files of the modules", act: tell, picked: tell,
     columns: [
       { title: "Inclusive", width: "7em", kind: "number", text: (at) => percent(app.model.moduleCosts().total[at], app.costs.all) },
-      { title: "Module", width: "minmax(10em, 1fr)", kind: "name", text: (at) => pathName(moduleAt(at).path) + (moduleAt(at).count > 1 ? ` (${moduleAt(at).count} of this path)` : "") },
+      { title: "Module", width: "minmax(10em, 1fr)", kind: "name", text: (at) => moduleAt(at).path + (moduleAt(at).count > 1 ? ` (${moduleAt(at).count} of this path)` : "") },
       { title: "Identity", width: "13em", kind: "where", text: what, drop: 3 },
       { title: "Advice", width: "minmax(8em, 1fr)", kind: "where", text: (at) => advice().get(at)?.brief ?? "", hint: (at) => advice().get(at)?.text ?? "", hidden: () => advice().size === 0, drop: 5 },
       { title: "Opened", width: "minmax(8em, 1fr)", kind: "where", text: (at) => moduleAt(at).opened || "", drop: 2 },

@@ -41,8 +41,8 @@ function functionRows(app, isWide, act) {
   }
   /** @type {Rows<number>} */
   const rows = new Rows({
-    label: isWide ? "Functions" : "Functions", columns, act,
-    sorted: () => app.state.sort, sort: (by) => app.change({ sort: by }, true),
+    label: "Functions", columns, act,
+    sorted: () => orderOf(app, isWide), sort: (by) => app.change({ sort: by }, true),
     swatch: (f) => app.swatch(f), menu: (f, x, y) => functionMenu(app, f, x, y),
   });
   listenToKeys(rows, (event) => rowKey(app, rows, (f) => f, event));
@@ -56,15 +56,19 @@ function waitOf(app, f) {
   return kind < 0 ? "" : app.waitName(kind);
 }
 
+/** Order of the functions. A narrow table has no column of modules.
+ * @param {App} app @param {boolean} isWide */
+const orderOf = ({ state: { sort } }, isWide) => sort === "module" && !isWide ? "own" : sort;
+
 /** Functions that match the search, in the selected order.
- * @param {App} app */
-function sortedFunctions(app) {
+ * @param {App} app @param {boolean} isWide */
+function sortedFunctions(app, isWide) {
   const { own, total, n } = app.model.functionCosts(), found = [], hits = app.found?.hits;
   for (let f = 0; f < n.length; f++) if (n[f] > 0 && (!hits || hits[f])) found.push(f);
   const by = app.state.sort === "total" ? total : own;
-  if (app.state.sort === "name") return found.sort((a, b) => app.label(a) < app.label(b) ? -1 : 1);
-  const { modules, functions } = app.model.named;
-  if (app.state.sort === "module") return byText(found, (f) => baseName(modules[functions[f]?.[2]]?.path ?? ""), (a, b) => by[b] - by[a] || a - b);
+  const order = orderOf(app, isWide);
+  if (order === "name") return found.sort((a, b) => app.label(a) < app.label(b) ? -1 : 1);
+  if (order === "module") return byText(found, (f) => baseName(app.model.module(f)), (a, b) => by[b] - by[a] || a - b);
   return found.sort((a, b) => by[b] - by[a] || total[b] - total[a] || a - b);
 }
 
@@ -79,7 +83,7 @@ function byText(list, textOf, next) {
 export function functionsView(app) {
   const rows = functionRows(app, true, (f) => app.change({ view: "sandwich", func: f }));
   const panel = make("section", { class: "panel column" }, rows.element);
-  return { id: "functions", title: "Functions", panel, draw: () => rows.show(sortedFunctions(app), true), resize: () => rows.draw(),
+  return { id: "functions", title: "Functions", panel, draw: () => rows.show(sortedFunctions(app, true), true), resize: () => rows.draw(),
     key: (event) => rowKey(app, rows, (f) => f, event),
     next: (step) => rows.pick((rows.at + step + rows.rows.length) % Math.max(1, rows.rows.length)) };
 }
@@ -95,7 +99,7 @@ export function sandwichView(app) {
   const panel = make("section", { class: "panel beside" }, rows.element, right);
   let shown = "";
   const draw = () => {
-    const functions = sortedFunctions(app);
+    const functions = sortedFunctions(app, false);
     rows.show(functions, true);
     const f = app.state.func >= 0 && app.state.func < app.model.functions ? app.state.func : functions[0] ?? -1;
     const index = functions.indexOf(f);

@@ -55,10 +55,8 @@ export class Instructions {
     });
     /** Own cost of the instruction with the largest, and the whole cost of the one with the largest. */
     this.most = this.mostAll = 1;
-    /** End address of the shown part. */
-    this.end = 0;
     this.element = make("div", { class: "column" }, this.head, this.note, this.list, this.rows.element);
-    /** @type {{ block: CodeBlock, lines: CodeLine[], name: string, whole: number, own: number }[]} */
+    /** @type {{ block: CodeBlock, end: number, lines: CodeLine[], whole: number, own: number }[]} */
     this.parts = [];
     /** Number of the latest request; answers to earlier ones are ignored. */
     this.asked = 0;
@@ -77,9 +75,9 @@ export class Instructions {
       const [{ address }] = left, block = await app.code.at(module, address).catch(() => null);
       if (asked !== this.asked) return;
       if (!block) { outside += left[0].n; left = left.slice(1); if (!parts.length && outside && left.length > 50) break; continue; }
-      const { lines, name, whole } = codeLines(app.model, f, block);
-      parts.push({ block, lines, name, whole, own: lines.reduce((sum, line) => sum + line.own, 0) });
-      left = left.filter((place) => place.address < block.start || place.address >= endOf(block));
+      const { lines, whole } = codeLines(app.model, f, block), end = endOf(block);
+      parts.push({ block, end, lines, whole, own: lines.reduce((sum, line) => sum + line.own, 0) });
+      left = left.filter((place) => place.address < block.start || place.address >= end);
     }
     this.parts = parts.sort((a, b) => b.own - a.own);
     this.list.replaceChildren(...this.parts.map((part, at) => make("option", { value: at, text: `${app.label(part.whole < 0 ? f : part.whole)} ${hex(part.block.start)}: ${app.costText(part.own)}` })));
@@ -98,16 +96,18 @@ export class Instructions {
     this.shown = key;
   }
 
+  /** Selected part; undefined if there is no code. */
+  get part() { return /** @type {Instructions["parts"][0] | undefined} */ (this.parts[Number(this.list.value) || 0]); }
+
   /** Shows the selected part, scrolled to its most sampled instruction.
    * @param {boolean} [keepPlace] */
   choose(keepPlace) {
-    const part = this.parts[Number(this.list.value) || 0];
+    const { part } = this;
     if (!part) return;
     this.head.textContent = `Instructions of ${part.whole < 0 ? "the machine code" : this.app.label(part.whole)}`;
-    this.head.title = part.name;
+    this.head.title = part.whole < 0 ? "" : this.app.model.name(part.whole);
     let most = 0;
     part.lines.forEach((line, at) => { if (line.all > part.lines[most].all) most = at; });
-    this.end = endOf(part.block);
     this.most = part.lines.reduce((sum, line) => Math.max(sum, line.own), 1);
     this.mostAll = Math.max(1, part.lines[most]?.all ?? 1);
     this.arrows.show(jumpsOf(part.lines));
@@ -140,10 +140,10 @@ export class Instructions {
 
   /** @param {CodeLine} row */
   calleeName(row) {
-    const f = this.callee(row), address = targetOf(row.text)?.address ?? -1, part = this.parts[Number(this.list.value) || 0];
+    const f = this.callee(row), address = targetOf(row.text)?.address ?? -1, { part } = this;
     if (f >= 0) return this.app.label(f);
-    if (!part || (address >= part.block.start && address < this.end)) return "";
-    const name = this.app.code.nameAt(part.block.module, address);
+    if (!part || (address >= part.block.start && address < part.end)) return "";
+    const name = this.app.code.nameAt?.(part.block.module, address) ?? "";
     return this.app.state.names === "short" ? shortTarget(name) : name;
   }
 

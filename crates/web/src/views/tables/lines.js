@@ -2,7 +2,7 @@
 // Source view of one function: its lines with their costs, those of inlined functions in place, and instructions.
 import { extentOf } from "../../data/listing/extent.js";
 import { linesOf } from "../../data/listing/lines.js";
-import { baseName, pathName } from "../../data/names.js";
+import { baseName } from "../../data/names.js";
 import { percent } from "../../data/numbers.js";
 import { make } from "../elements/element.js";
 import { showSplitter, startSplitter } from "../graphs/splitter.js";
@@ -109,7 +109,7 @@ export function sourceView(app) {
     split();
     head.textContent = app.label(f);
     app.showWhole(whole, f);
-    note.textContent = `${file || "source file unknown"}${app.model.module(f) ? ` in ${pathName(app.model.module(f))}` : ""}. ` +
+    note.textContent = `${file || "source file unknown"}${app.model.module(f) ? ` in ${app.model.module(f)}` : ""}. ` +
       (text || !file ? "" : app.texts.why);
     /** @type {Line[]} */
     let shown = [];

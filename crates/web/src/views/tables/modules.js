@@ -2,7 +2,7 @@
 // Tables of modules and source files.
 import { functionsOfFile } from "../../data/tree/around.js";
 import { moduleColour } from "../../data/colour.js";
-import { baseName, pathName } from "../../data/names.js";
+import { baseName } from "../../data/names.js";
 import { percent, spread } from "../../data/numbers.js";
 import { make } from "../elements/element.js";
 import { openMenu } from "../elements/menu.js";
@@ -36,7 +36,7 @@ export function modulesView(app) {
     const found = [...costs.n.keys()].filter((key) => costs.n[key] > 0), by = sort === "total" ? costs.total : costs.own;
     return sort === "name" ? found.sort((a, b) => name(a) < name(b) ? -1 : 1) : found.sort((a, b) => by[b] - by[a] || costs.total[b] - costs.total[a] || a - b);
   };
-  const modules = table("Modules", () => app.model.moduleCosts(), (module) => pathName(app.tables.head.modules[module].path), {
+  const modules = table("Modules", () => app.model.moduleCosts(), (module) => app.tables.head.modules[module].path, {
     act: (/** @type {number} */ module) => app.addFilter({ kind: "module", at: module }),
     swatch: (/** @type {number} */ module) => moduleColour(app.ranks[module], 2, app.theme),
     menu: (/** @type {number} */ module, /** @type {number} */ x, /** @type {number} */ y) => openMenu([
@@ -54,7 +54,7 @@ export function modulesView(app) {
   const none = make("p", { class: "note", text: "No source files: the modules have no debug information here. The view Files shows the reason." });
   const panel = make("section", { class: "panel stacked" }, make("h3", { text: "Modules" }), modules.element, make("h3", { text: "Source files" }), files.element, none);
   const draw = () => {
-    modules.show(keys(app.model.moduleCosts(), (module) => pathName(app.tables.head.modules[module].path)), true);
+    modules.show(keys(app.model.moduleCosts(), (module) => app.tables.head.modules[module].path), true);
     const all = keys(app.model.fileCosts(), (file) => app.tables.head.names[file]);
     files.show(all, true);
     for (const rows of [modules, files]) rows.shrink();

@@ -41,9 +41,9 @@ function kindOf(app) {
   return head.threads.some(([pid]) => pid !== head.threads[0][0]) ? "process" : "thread";
 }
 
-/** Order of the rows: by cost, by the number of samples, or by name.
+/** Order of the rows: by cost, by name, or by the number of samples if that is not the cost.
  * @param {App} app @returns {string} */
-const orderOf = (app) => ["samples", "name"].includes(app.state.sort) ? app.state.sort : "own";
+const orderOf = ({ state: { sort, weight } }) => sort === "name" || (sort === "samples" && weight !== "samples") ? sort : "own";
 
 /** @param {App} app @param {Kind} by */
 function sortedRows(app, by) {

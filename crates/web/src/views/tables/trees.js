@@ -2,7 +2,7 @@
 // Call trees as tables: top-down from the outermost functions, bottom-up from leaf functions.
 import { baseName } from "../../data/names.js";
 import { percent, spread } from "../../data/numbers.js";
-import { HOT, bottomUp, callersOf, hotPath, topDown } from "../../data/tree/treerows.js";
+import { bottomUp, callersOf, hotPath, topDown } from "../../data/tree/treerows.js";
 import { functionMenu, listenToKeys, rowKey } from "../actions.js";
 import { make } from "../elements/element.js";
 import { Rows } from "../elements/rows.js";
@@ -66,19 +66,12 @@ export function treeView(app, which) {
   return { id: which === "top" ? "topdown" : "bottomup", title: isTop ? "Top-down" : "Bottom-up", panel, draw, next, key, resize: () => rows.draw() };
 }
 
-/** Expands a row, then its first child if that has enough of the first row's cost, and so on.
+/** Expands the hot path from the current row, and selects the last row that it expands.
  * @param {Rows<Item>} rows */
 function openHot(rows) {
-  let at = rows.at;
-  const least = HOT * (rows.rows[at]?.data.total ?? 0);
-  for (;;) {
-    const row = rows.rows[at];
-    rows.toggle(at, true);
-    const inner = rows.rows[at + 1];
-    if (!inner || inner.level <= row.level || inner.data.total < least) break;
-    at++;
-  }
-  rows.pick(at);
+  const path = hotPath(rows.rows[rows.at]?.data), first = rows.at;
+  path.forEach((_, step) => rows.toggle(first + step, true));
+  rows.pick(first + Math.max(0, path.length - 1));
 }
 
 /** @param {import("../../data/tree/treerows.js").Callee[]} callees @param {string} path @returns {Item[]} */
