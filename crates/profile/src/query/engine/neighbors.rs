@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(of_f(&["mfa", "mf", "mgf", "x"], &all), text(2, 3, "m2 g1", "a1"));
         assert_eq!(of_f(&["f", "fb", "fc", "fb"], &all), text(1, 4, "-4", "b2 c1"));
         // Recursion: the function is its own caller and callee, once per sample.
-        assert_eq!(of_f(&["mfffa", "mff"], &all), text(1, 2, "m2 f2", "f2 a1"));
+        assert_eq!(of_f(&["mfffa", "mff"], &all), text(1, 2, "f2 m2", "f2 a1"));
         assert_eq!(of_f(&["mfgfga"], &all), text(0, 1, "g1 m1", "g1"));
         let hide = options::QueryFilter { hide: vec!["g".to_owned()], ..Default::default() };
         let hidden = Filter::bounded(&hide).expect("a pattern");
