@@ -236,7 +236,7 @@ async fn end_by_signal(
             () = heard(three) => break,
         }
         match (report, &service.live) {
-            (Some(report), Some(live)) if !is_told && live.is_open() => {
+            (Some(report), Some(live)) if !is_told && live.shares_signals() => {
                 report("reading on to the end of the stream; a second interrupt ends it at once");
                 is_told = true;
             }

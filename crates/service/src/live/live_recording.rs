@@ -2,8 +2,8 @@
 
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use host::NewFile;
 use serde::Serialize;
@@ -84,6 +84,9 @@ impl LiveView {
     }
 }
 
+/// Time within which a signal reaches all processes of a terminal: the producer may end its stream first.
+const SHARED_SIGNAL: Duration = Duration::from_secs(1);
+
 /// Live recording.
 #[derive(Debug)]
 pub(crate) struct LiveRecording {
@@ -91,6 +94,8 @@ pub(crate) struct LiveRecording {
     recent: Mutex<RecentChanges>,
     /// Final tables.
     last: Mutex<Option<NewFile>>,
+    /// Time of the last change.
+    over: OnceLock<Instant>,
     /// True if the stream is copied to a file.
     pub(crate) is_kept: bool,
 }
@@ -107,6 +112,7 @@ impl LiveRecording {
             view: watch::Sender::new(view),
             recent: Mutex::default(),
             last: Mutex::default(),
+            over: OnceLock::new(),
             is_kept: input.copy.is_some(),
         }
     }
@@ -115,9 +121,9 @@ impl LiveRecording {
         self.view.borrow().clone()
     }
 
-    /// Returns true if further changes are possible.
-    pub(crate) fn is_open(&self) -> bool {
-        !self.view.borrow().is_over()
+    /// Returns true if a signal may be meant for the producer: the recording is open, or has just ended.
+    pub(crate) fn shares_signals(&self) -> bool {
+        self.over.get().is_none_or(|over| over.elapsed() < SHARED_SIGNAL)
     }
 
     /// Returns a receiver of state changes.
@@ -127,6 +133,9 @@ impl LiveRecording {
 
     pub(crate) fn change(&self, change: impl FnOnce(&mut LiveView)) {
         self.view.send_modify(change);
+        if self.view.borrow().is_over() {
+            self.over.get_or_init(Instant::now);
+        }
     }
 
     /// Adds the process id of the worker.
