@@ -24,20 +24,33 @@ pub(super) fn data_start(events: &[Event]) -> u64 {
 
 /// Returns the bytes of the file.
 pub(super) fn file(events: &[Event], data: &[u8], features: &BTreeMap<u16, Vec<u8>>) -> Vec<u8> {
+    let mut bytes = beginning(events, data.len() as u64, features.keys().copied());
+    let end = bytes.len() as u64 + data.len() as u64;
+    bytes.extend_from_slice(data);
+    bytes.extend(feature_sections(end, features));
+    bytes
+}
+
+/// Returns the bytes before the data: header, ids and attributes. A recording without a size is unfinished.
+pub(super) fn beginning(
+    events: &[Event],
+    data_size: u64,
+    features: impl IntoIterator<Item = u16>,
+) -> Vec<u8> {
     let attr_size = attr_size(events);
     let entry_size = attr_size as u64 + SECTION;
     let attrs_size = entry_size * events.len() as u64;
     let data_at = data_start(events);
     let attrs_at = data_at - attrs_size;
     let mut bits = [0_u64; 4];
-    for &bit in features.keys() {
+    for bit in features {
         if let Some(word) = bits.get_mut(usize::from(bit / 64)) {
             *word |= 1 << (bit % 64);
         }
     }
     let mut out = Fields::section();
     out.bytes(b"PERFILE2").u64s([HEADER, entry_size, attrs_at, attrs_size]);
-    out.u64s([data_at, data.len() as u64, 0, 0]).u64s(bits);
+    out.u64s([data_at, data_size, 0, 0]).u64s(bits);
     out.u64s(events.iter().flat_map(|event| event.ids.iter().copied()));
     let mut ids_at = HEADER;
     for event in events {
@@ -45,8 +58,13 @@ pub(super) fn file(events: &[Event], data: &[u8], features: &BTreeMap<u16, Vec<u
         out.bytes(&attr_bytes(event, attr_size)).u64s([ids_at, size]);
         ids_at += size;
     }
-    out.bytes(data);
-    let mut at = data_at + data.len() as u64 + SECTION * features.len() as u64;
+    out.take()
+}
+
+/// Returns the table of the feature sections and the sections, which begin at the offset `start`.
+pub(super) fn feature_sections(start: u64, features: &BTreeMap<u16, Vec<u8>>) -> Vec<u8> {
+    let mut out = Fields::section();
+    let mut at = start + SECTION * features.len() as u64;
     for section in features.values() {
         out.u64s([at, section.len() as u64]);
         at += section.len() as u64;

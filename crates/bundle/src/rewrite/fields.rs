@@ -83,6 +83,11 @@ impl Fields {
     /// Returns the record, padded to a multiple of eight bytes; `None` if it is too long.
     pub(super) fn finish(mut self) -> Option<Vec<u8>> {
         self.0.resize(self.0.len().next_multiple_of(HEADER), 0);
+        self.unpadded()
+    }
+
+    /// Returns the record; `None` if it is too long.
+    pub(super) fn unpadded(mut self) -> Option<Vec<u8>> {
         let size = u16::try_from(self.0.len()).ok()?;
         self.0.get_mut(6..HEADER)?.copy_from_slice(&size.to_le_bytes());
         Some(self.0)

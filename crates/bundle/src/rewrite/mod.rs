@@ -4,8 +4,10 @@
 //! plain little-endian file.
 
 mod container;
+mod data;
 mod features;
 mod fields;
+mod growing;
 mod records;
 mod sample;
 
@@ -17,6 +19,7 @@ use perf_data::{
 };
 
 use self::container::{data_start, file};
+pub use self::growing::{FinishedChain, GrowingRecording};
 use self::records::encoded;
 use self::sample::sample;
 use crate::anonymous::Pseudonyms;
@@ -60,6 +63,15 @@ pub enum RewriteError {
     /// The recording has no events.
     #[error("the recording has no events")]
     NoEvents,
+    /// A stream states further events after its first samples.
+    #[error("the stream states events after its first samples")]
+    NewEvents,
+    /// A callchain belongs to none of the waiting samples.
+    #[error("a callchain belongs to no sample of the recording")]
+    UnknownSample,
+    /// The output cannot be written.
+    #[error("the recording cannot be written")]
+    Output(#[from] std::io::Error),
 }
 
 impl<'n> Rewriter<'n> {

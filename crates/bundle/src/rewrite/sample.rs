@@ -26,36 +26,66 @@ pub(super) fn sample(
     chain: Option<&[u64]>,
     anonymous: bool,
 ) -> Option<Vec<u8>> {
-    if sample.damage.is_some() {
-        return None;
-    }
-    let has = |field| attr.sample_type.has(field);
-    let mut out = Fields::record(RecordKind::SAMPLE, sample.misc);
-    words_before(&mut out, sample, has);
-    if has(SampleType::READ) {
-        read(&mut out, sample.read.as_ref()?, attr.read_format);
-    }
-    if has(SampleType::CALLCHAIN) {
-        let words = callchain(sample, chain);
-        out.u64(words.len() as u64).u64s(words);
-    }
-    if has(SampleType::RAW) {
-        raw(&mut out, sample.raw.filter(|_| !anonymous).unwrap_or_default());
-    }
-    if has(SampleType::BRANCH_STACK) {
-        branches(&mut out, sample.branch_stack.as_ref(), attr.branch_sample_type);
-    }
-    // No registers, and an empty stack.
-    for field in [SampleType::REGS_USER, SampleType::STACK_USER] {
-        if has(field) {
-            out.u64(0);
+    SampleParts::of(sample, attr, anonymous)?.with_chain(chain)
+}
+
+/// An encoded sample whose callchain is not yet known.
+#[derive(Debug)]
+pub(super) struct SampleParts {
+    /// Fields before the callchain, with the record's header.
+    before: Fields,
+    /// `None` if the sample has no callchain.
+    chain: Option<RecordedChain>,
+    /// Fields after the callchain.
+    after: Vec<u8>,
+}
+
+impl SampleParts {
+    /// Encodes a sample with the fields of an attribute; `None` if it is damaged. `anonymous` omits raw data.
+    pub(super) fn of(sample: &Sample<'_>, attr: &EventAttr, anonymous: bool) -> Option<Self> {
+        if sample.damage.is_some() {
+            return None;
         }
+        let has = |field| attr.sample_type.has(field);
+        let mut before = Fields::record(RecordKind::SAMPLE, sample.misc);
+        words_before(&mut before, sample, has);
+        if has(SampleType::READ) {
+            read(&mut before, sample.read.as_ref()?, attr.read_format);
+        }
+        let chain = has(SampleType::CALLCHAIN).then(|| RecordedChain::of(sample));
+        let mut after = Fields::section();
+        if has(SampleType::RAW) {
+            raw(&mut after, sample.raw.filter(|_| !anonymous).unwrap_or_default());
+        }
+        if has(SampleType::BRANCH_STACK) {
+            branches(&mut after, sample.branch_stack.as_ref(), attr.branch_sample_type);
+        }
+        // No registers, and an empty stack.
+        for field in [SampleType::REGS_USER, SampleType::STACK_USER] {
+            if has(field) {
+                after.u64(0);
+            }
+        }
+        if has(SampleType::WEIGHT) || has(SampleType::WEIGHT_STRUCT) {
+            after.u64(sample.weight.map_or(0, weight));
+        }
+        words_after(&mut after, sample, has);
+        Some(Self { before, chain, after: after.take() })
     }
-    if has(SampleType::WEIGHT) || has(SampleType::WEIGHT_STRUCT) {
-        out.u64(sample.weight.map_or(0, weight));
+
+    /// Returns the record, with `user` in place of the user part of its callchain; `None` if it is too long.
+    pub(super) fn with_chain(self, user: Option<&[u64]>) -> Option<Vec<u8>> {
+        let Self { before: mut out, chain, after } = self;
+        if let Some(chain) = chain {
+            let words = match user {
+                Some(user) => chain.with_user(user),
+                None => chain.words,
+            };
+            out.u64(words.len() as u64).u64s(words);
+        }
+        out.bytes(&after);
+        out.finish()
     }
-    words_after(&mut out, sample, has);
-    out.finish()
 }
 
 /// Appends the one-word fields that precede the counters.
@@ -103,22 +133,36 @@ fn halves([first, second]: [u32; 2]) -> u64 {
     u64::from(second) << 32 | u64::from(first)
 }
 
-/// Returns the recorded chain, or its kernel part followed by a user part.
-fn callchain(sample: &Sample<'_>, chain: Option<&[u64]>) -> Vec<u64> {
-    let mut words: Vec<u64> = sample.callchain.iter().flat_map(|it| it.entries()).collect();
-    let Some(chain) = chain else { return words };
-    // Addresses before the first context are in the mode of the sample.
-    let is_unmarked = words.first().is_some_and(|&word| word < CONTEXT_MAX);
-    let user = match is_unmarked && sample.cpu_mode == CpuMode::User {
-        true => Some(0),
-        false => words.iter().position(|&word| word == CONTEXT_USER),
-    };
-    words.truncate(user.unwrap_or(words.len()));
-    if !chain.is_empty() {
-        words.push(CONTEXT_USER);
-        words.extend(chain);
+/// A recorded callchain: words with contexts.
+#[derive(Debug)]
+struct RecordedChain {
+    words: Vec<u64>,
+    /// Index of the user part; the number of words if there is none.
+    user: usize,
+}
+
+impl RecordedChain {
+    fn of(sample: &Sample<'_>) -> Self {
+        let words: Vec<u64> = sample.callchain.iter().flat_map(|it| it.entries()).collect();
+        // Addresses before the first context are in the mode of the sample.
+        let is_unmarked = words.first().is_some_and(|&word| word < CONTEXT_MAX);
+        let user = match is_unmarked && sample.cpu_mode == CpuMode::User {
+            true => 0,
+            false => words.iter().position(|&word| word == CONTEXT_USER).unwrap_or(words.len()),
+        };
+        Self { words, user }
     }
-    words
+
+    /// Returns the words with another user part.
+    fn with_user(self, user: &[u64]) -> Vec<u64> {
+        let mut words = self.words;
+        words.truncate(self.user);
+        if !user.is_empty() {
+            words.push(CONTEXT_USER);
+            words.extend(user);
+        }
+        words
+    }
 }
 
 /// Appends counter values, in the layout of `read_format`.

@@ -149,7 +149,7 @@ impl Numbers<'_> {
 }
 
 /// A section that is being written.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ChainEvidenceWriter {
     words: Vec<u8>,
     shapes: BTreeMap<(u32, Vec<FrameRun>), u32>,

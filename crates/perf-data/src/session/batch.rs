@@ -7,6 +7,7 @@ use budget::HeldMemory;
 
 use super::batch_reader::BatchReader;
 use super::entries::{RecordEntry, SampleEntry};
+use super::raw_record::{RawRecord, raw_body};
 use crate::container::Head;
 use crate::finding::Findings;
 use crate::record::{
@@ -88,6 +89,37 @@ impl Batch {
     #[must_use]
     pub fn record(&self, position: u64) -> Option<TimedRecord<'_>> {
         self.head.schema.record(&self.record_bytes(position)?, &mut Findings::default())
+    }
+
+    /// Returns all samples and records by (time, position), decoded and with their bytes: for writers of recordings.
+    pub fn raw_records(&self) -> impl Iterator<Item = RawRecord<'_>> {
+        let (mut samples, mut records) =
+            (self.samples.iter().peekable(), self.records.iter().peekable());
+        let next = move || {
+            let sample = samples.peek().map(|it| (it.time, it.position));
+            let record = records.peek().map(|it| (it.time, it.position));
+            match (sample, record) {
+                (Some(sample), Some(record)) if record < sample => {
+                    records.next().map(|it| it.position)
+                }
+                (None, _) => records.next().map(|it| it.position),
+                (Some(_), _) => samples.next().map(|it| it.position),
+            }
+        };
+        std::iter::from_fn(next).filter_map(|position| {
+            let found = self.record_bytes(position)?;
+            let body = raw_body(&self.head.schema, &found, &mut Findings::default());
+            let (header, bytes) = (found.header, found.bytes);
+            Some(RawRecord {
+                position,
+                file: 0,
+                offset: position,
+                inside: None,
+                header,
+                bytes,
+                body,
+            })
+        })
     }
 
     #[inline]
