@@ -58,6 +58,8 @@ pub struct StreamOptions {
     pub batch_bytes: Option<u64>,
     /// Bytes of a stream that may wait for the end of their round; `None` for the default.
     pub pending_bytes: Option<u64>,
+    /// If true, batches contain the records of context switches even if the run does not need them.
+    pub all_records: bool,
 }
 
 impl StreamOptions {
@@ -111,6 +113,7 @@ impl ReadPath {
                     fallback_arch: stream.arch,
                     batch_bytes: stream.batch_bytes.unwrap_or(usual.batch_bytes),
                     pending_bytes: stream.pending_bytes.unwrap_or(usual.pending_bytes),
+                    switches: usual.switches || stream.all_records,
                     ..usual
                 };
                 match stream.schedule {
