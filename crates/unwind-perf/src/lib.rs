@@ -106,7 +106,8 @@ pub fn hotspot_perfparser() -> ExitCode {
 /// Returns true if a command handles signals itself: a service first ends the work in progress.
 fn hears_signals(command: Option<&Command>) -> bool {
     match command {
-        Some(Command::Record(_)) => true,
+        // perf attaches to the threads of a process that waits: it has one, as the program that it becomes.
+        Some(Command::Record(_) | Command::StartProgram(_)) => true,
         #[cfg(feature = "service")]
         Some(Command::Serve(_) | Command::Live(_)) => true,
         _ => false,

@@ -8,6 +8,9 @@ mod options;
 mod suggestions;
 mod values;
 
+use std::ffi::OsString;
+use std::path::PathBuf;
+
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
@@ -119,6 +122,9 @@ pub(crate) enum Command {
     #[cfg(feature = "service")]
     #[command(hide = true)]
     Worker,
+    /// Wait at a FIFO, then become a program
+    #[command(name = "start-program", hide = true)]
+    StartProgram(StartProgramArgs),
     /// Check options of a run in JSON and print them with absolute paths
     ///
     /// The object is read from standard input.
@@ -132,6 +138,17 @@ pub(crate) enum Command {
 
 const DIFF_USAGE: &str = "unwind-perf diff [OPTIONS] <BEFORE> <AFTER>\n       \
                           unwind-perf diff [OPTIONS] <BEFORE>... -- <AFTER>...";
+
+/// The arguments of `start-program`.
+#[derive(Debug, Args)]
+pub(crate) struct StartProgramArgs {
+    /// The FIFO
+    pub(crate) gate: PathBuf,
+
+    /// The program with its arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) command: Vec<OsString>,
+}
 
 /// The arguments of `completions`.
 #[derive(Debug, Args)]

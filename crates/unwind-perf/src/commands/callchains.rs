@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use address::Avma;
 use anyhow::{Context as _, bail};
-use bundle::{Pseudonyms, Rewriter};
+use bundle::{FinishedChain, Pseudonyms, Rewriter};
 use hashbrown::HashMap;
 use host::Origin;
 use perf_data::{ChainEvidenceWriter, Findings, FrameRun, RawBody, Severity, visit_records};
@@ -68,9 +68,9 @@ pub(super) fn rewritten(
         let chain = match (row.and_then(|&row| profile.samples.get(row)), &mut evidence) {
             (Some(row), None) => own_chain(profile, row),
             (Some(row), Some(evidence)) => {
-                let (chain, runs) = finished_chain(profile, row);
-                evidence.add(rewriter.data_len(), row.end as u32, runs);
-                chain
+                let FinishedChain { addresses, end, runs } = finished_chain(profile, row);
+                evidence.add(rewriter.data_len(), end, runs);
+                addresses
             }
             (None, _) => Vec::new(),
         };
@@ -141,13 +141,13 @@ fn own_chain(profile: &Profile, sample: &SampleRow) -> Vec<u64> {
 }
 
 /// Begins a section of evidence whose indexes are those of the tables of keywords.
-fn evidence_writer() -> ChainEvidenceWriter {
+pub(super) fn evidence_writer() -> ChainEvidenceWriter {
     let ends = EndReason::ALL.iter().map(|end| end.as_str());
     ChainEvidenceWriter::new(ends, FoundBy::ALL.iter().map(|found_by| found_by.as_str()))
 }
 
 /// Returns the looked-up addresses of all user frames, innermost first, and the evidence for the frames.
-fn finished_chain(profile: &Profile, sample: &SampleRow) -> (Vec<u64>, Vec<FrameRun>) {
+pub(super) fn finished_chain(profile: &Profile, sample: &SampleRow) -> FinishedChain {
     let (mut addresses, mut runs): (Vec<u64>, Vec<FrameRun>) = Default::default();
     let nodes = std::iter::successors(sample.stack, |&node| {
         profile.stacks.get(node)?.parent.filter(|&parent| parent < node)
@@ -164,7 +164,7 @@ fn finished_chain(profile: &Profile, sample: &SampleRow) -> (Vec<u64>, Vec<Frame
             _ => runs.push(run),
         }
     }
-    (addresses, runs)
+    FinishedChain { addresses, end: sample.end as u32, runs }
 }
 
 /// Returns the found-by and the looked-up address of each user frame, innermost first.

@@ -47,7 +47,19 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_name = "FILE", default_value = "perf", value_hint = ValueHint::ExecutablePath)]
     pub(crate) perf: PathBuf,
 
+    /// Unwind while recording: the file has finished callchains instead of stacks
+    ///
+    /// It is smaller, and opens at once. Needs perf 5.10 or later.
+    #[arg(long)]
+    pub(crate) unwind: bool,
+
+    /// Write records uncompressed, for programs that cannot read compressed ones
+    #[arg(long)]
+    pub(crate) no_compress: bool,
+
     /// Write a bundle instead: recording, files and names in one file, FILE.upb
+    ///
+    /// Default if FILE ends in .upb.
     #[arg(long, conflicts_with_all = ["buildid_dir", "store_size", "no_store"])]
     pub(crate) bundle: bool,
 

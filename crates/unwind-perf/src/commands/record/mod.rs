@@ -6,9 +6,13 @@
 mod bundled;
 mod exit_status;
 mod options;
+mod perf_messages;
 mod previous;
 mod run;
+mod started;
 mod store;
+mod unwinding;
+mod unwound;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -19,7 +23,9 @@ use anyhow::{Context as _, bail};
 use pipeline::{Analysis, Error, NameOptions, Observer, Options, Unobserved};
 
 use self::bundled::BundledRecording;
+use self::options::RecordTarget;
 use self::previous::PreviousRecordings;
+pub(crate) use self::started::start_program;
 use crate::args::{RecordArgs, host, pipeline, source, with_argument};
 use crate::terminal::{Status, print_damage, print_error, print_summary, shown};
 
@@ -40,20 +46,43 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<Status> {
         let (option, path) = ("buildid_dirs", path.clone());
         return Err(with_argument(Error::SharedFolder { option, path, distrust }));
     }
-    if !args.bundle {
+    if !is_bundle(args)? {
         return record(args, &args.output, || look_at(args));
     }
     let packed = BundledRecording::new(&args.output)?;
     record(args, packed.recording(), || packed.pack(args))
 }
 
-/// Starts perf, and passes the recording to `use_it` if there is one. Returns the status of the recorded program.
+/// Returns true if the recording becomes a bundle.
+fn is_bundle(args: &RecordArgs) -> anyhow::Result<bool> {
+    let is_named = args.output.extension().is_some_and(|it| it == "upb");
+    let has_store = args.buildid_dir.is_some() || args.store_size.is_some() || args.no_store;
+    if is_named && has_store {
+        bail!("a bundle contains its files; omit --buildid-dir, --store-size and --no-store");
+    }
+    Ok(args.bundle || is_named)
+}
+
+/// Records, and passes the recording to `use_it` if there is one. Returns the status of the recorded program.
 fn record(
     args: &RecordArgs,
     recording: &Path,
     use_it: impl FnOnce() -> anyhow::Result<()>,
 ) -> anyhow::Result<Status> {
-    let words = options::perf_arguments(args, recording, &*host());
+    if args.unwind {
+        unwinding::record(args, recording, use_it)
+    } else {
+        record_stacks(args, recording, use_it)
+    }
+}
+
+/// Records with perf alone, as [`record`].
+fn record_stacks(
+    args: &RecordArgs,
+    recording: &Path,
+    use_it: impl FnOnce() -> anyhow::Result<()>,
+) -> anyhow::Result<Status> {
+    let words = options::perf_arguments(args, RecordTarget::File(recording), &*host());
     if !args.quiet {
         eprintln!("{}", in_shell(&args.perf, &words));
         if args.command.is_empty() {

@@ -8,13 +8,22 @@ use host::{Host, Origin};
 use super::run::text_of;
 use crate::args::RecordArgs;
 
-/// Returns the arguments for perf to write `recording`.
+/// Output of perf.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum RecordTarget<'p> {
+    /// A file, compressed if perf can.
+    File(&'p Path),
+    /// Standard output; perf does not start the command.
+    Stream,
+}
+
+/// Returns the arguments for perf to write to `target`.
 pub(super) fn perf_arguments(
     args: &RecordArgs,
-    recording: &Path,
+    target: RecordTarget<'_>,
     host: &dyn Host,
 ) -> Vec<OsString> {
-    arguments(args, recording, &Abilities::find(&args.perf, host))
+    arguments(args, target, &Abilities::find(&args.perf, host))
 }
 
 /// Abilities of perf and of the machine.
@@ -54,7 +63,7 @@ impl Abilities {
     }
 }
 
-fn arguments(args: &RecordArgs, recording: &Path, abilities: &Abilities) -> Vec<OsString> {
+fn arguments(args: &RecordArgs, target: RecordTarget<'_>, abilities: &Abilities) -> Vec<OsString> {
     let mut words: Vec<OsString> = vec!["record".into()];
     let mut add = |word: &str| words.push(word.into());
     let frequency = args.frequency.min(abilities.max_frequency.unwrap_or(u32::MAX));
@@ -83,7 +92,7 @@ fn arguments(args: &RecordArgs, recording: &Path, abilities: &Abilities) -> Vec<
     if abilities.buildid_mmap {
         add("--buildid-mmap");
     }
-    if abilities.compression {
+    if abilities.compression && !args.no_compress && matches!(target, RecordTarget::File(_)) {
         add("-z");
     }
     if args.all_cpus {
@@ -95,6 +104,10 @@ fn arguments(args: &RecordArgs, recording: &Path, abilities: &Abilities) -> Vec<
         add(&pids.join(","));
     }
     add("-o");
+    let RecordTarget::File(recording) = target else {
+        words.push("-".into());
+        return words;
+    };
     words.push(recording.into());
     if !args.command.is_empty() {
         words.push("--".into());
@@ -117,7 +130,7 @@ mod tests {
     fn words(line: &str, abilities: &Abilities) -> String {
         let line = line.split_whitespace();
         let only = RecordOnly::try_parse_from(std::iter::once("x").chain(line)).expect("arguments");
-        let words = arguments(&only.args, &only.args.output, abilities);
+        let words = arguments(&only.args, RecordTarget::File(&only.args.output), abilities);
         let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
         words.join(" ")
     }
@@ -147,6 +160,10 @@ mod tests {
         assert_eq!(
             words("-p 1,2 -e cycles -e page-faults", &all),
             "record -e cycles -e page-faults -F 500 --call-graph dwarf,16384 --buildid-mmap -z -p 1,2 -o perf.data"
+        );
+        assert_eq!(
+            words("-a --no-compress", &all),
+            "record -F 500 --call-graph dwarf,16384 --buildid-mmap -a -o perf.data"
         );
     }
 }

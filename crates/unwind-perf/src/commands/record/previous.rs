@@ -89,14 +89,19 @@ pub(super) fn folder_of(file: &Path) -> &Path {
     folder.unwrap_or(Path::new("."))
 }
 
-/// Moves a recording to `place`, and renames the existing file there to `FILE.old`, as perf does.
-pub(super) fn move_to(recording: &Path, place: &Path) -> std::io::Result<()> {
+/// Renames an existing recording to `FILE.old`, as perf does.
+pub(super) fn make_old(place: &Path) -> std::io::Result<()> {
     let mut old = place.as_os_str().to_owned();
     old.push(".old");
     match fs::rename(place, &old) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
-        _ => {}
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
+}
+
+/// Moves a recording to `place`, and renames the existing file there to `FILE.old`, as perf does.
+pub(super) fn move_to(recording: &Path, place: &Path) -> std::io::Result<()> {
+    make_old(place)?;
     fs::rename(recording, place)
 }
 

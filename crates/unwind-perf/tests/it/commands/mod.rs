@@ -13,6 +13,7 @@ mod incomplete;
 mod off_cpu;
 mod readme;
 mod record;
+mod record_unwind;
 mod signals;
 mod tables;
 mod targets;

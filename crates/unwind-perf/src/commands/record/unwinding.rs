@@ -1,0 +1,292 @@
+//! `record --unwind`: perf writes to a pipe, and the stacks are unwound as they arrive.
+//!
+//! ```text
+//!   program   waits at a FIFO | runs ............... ends
+//!   perf      attaches | enabled by its control FIFO ...... stopped by it
+//!   this            unwinds, writes callchains .................. completes the file
+//! ```
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a place where perf is started and the recording is created"
+)]
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use anyhow::{Context as _, anyhow, bail};
+use host::{ByteStream, ScratchDir};
+use pipeline::{FileSearch, NameOptions, Observer, Options, Source, Unobserved};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use super::exit_status::exit_status;
+use super::in_shell;
+use super::options::{RecordTarget, perf_arguments};
+use super::perf_messages::pass_on;
+use super::previous::{PreviousRecordings, make_old};
+use super::started::{RunningProgram, WaitingProgram, fifo, open_fifo, terminate};
+use super::unwound::{OutputFile, WrittenAccount, write_unwound};
+use crate::args::{RecordArgs, host};
+use crate::terminal::{Status, print_error, print_note};
+
+/// Exit status if there is no recording.
+const NOT_RECORDED: u8 = 125;
+/// How often a starting perf is looked at.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Records, unwinds meanwhile, and passes the recording to `use_it` if there is one. Returns the status of the recorded
+/// program.
+pub(super) fn record(
+    args: &RecordArgs,
+    recording: &Path,
+    use_it: impl FnOnce() -> anyhow::Result<()>,
+) -> anyhow::Result<Status> {
+    let folder =
+        ScratchDir::below(&std::env::temp_dir()).context("cannot write the temporary folder")?;
+    let previous = PreviousRecordings::of(recording);
+    let ended = match start(args, recording, folder.path()) {
+        Ok(running) => running.wait()?,
+        Err(error) => {
+            previous.restore();
+            return Err(error);
+        }
+    };
+    let EndedRecording { written, perf, program, was_stopped } = ended;
+    let status = Status::Ended(exit_status(program.unwrap_or(perf)));
+    let WrittenAccount { samples, omitted, failed } = written;
+    if samples == 0 {
+        previous.restore();
+        let error = failed.unwrap_or_else(|| anyhow!("the recording has no samples"));
+        print_error(&format!("{error:#}"));
+        return Ok(if program.is_some() { status } else { Status::Ended(NOT_RECORDED) });
+    }
+    previous.accept_new();
+    if let Some(error) = failed {
+        print_error(&format!("{error:#}; the recording ends there"));
+    } else if !perf.success() && !was_stopped {
+        print_error(&format!("perf ended early ({perf}); the recording ends there"));
+    }
+    if omitted > 0 {
+        print_note(&format!("{omitted} samples are damaged and not in the recording"));
+    }
+    use_it()?;
+    Ok(status)
+}
+
+/// perf, and the threads that read its output.
+struct Recorder {
+    perf: Child,
+    unwinder: JoinHandle<WrittenAccount>,
+    messages: JoinHandle<()>,
+}
+
+/// A recording in progress.
+struct RunningRecording {
+    recorder: Recorder,
+    end: EndOfRecording,
+}
+
+/// An ended recording.
+struct EndedRecording {
+    written: WrittenAccount,
+    perf: ExitStatus,
+    program: Option<ExitStatus>,
+    /// True if perf was asked to end.
+    was_stopped: bool,
+}
+
+/// Starts perf, the unwinder and then the program.
+fn start(args: &RecordArgs, recording: &Path, folder: &Path) -> anyhow::Result<RunningRecording> {
+    let program = match args.command.as_slice() {
+        [] => None,
+        command => Some(WaitingProgram::new(command, folder).context("cannot start a process")?),
+    };
+    let started = start_recorder(args, recording, folder, program.as_ref());
+    let (recorder, control) = match started {
+        Ok(started) => started,
+        Err(error) => {
+            program.into_iter().for_each(WaitingProgram::give_up);
+            return Err(error);
+        }
+    };
+    let program = program.map(WaitingProgram::start).transpose();
+    let end = control.end_with(program.context("cannot start the program")?)?;
+    Ok(RunningRecording { recorder, end })
+}
+
+impl RunningRecording {
+    fn wait(self) -> anyhow::Result<EndedRecording> {
+        let Recorder { mut perf, unwinder, messages } = self.recorder;
+        let written = unwinder.join().unwrap_or_else(|_| WrittenAccount {
+            failed: Some(anyhow!("the unwinder failed")),
+            ..WrittenAccount::default()
+        });
+        let perf = perf.wait().context("perf cannot be waited for")?;
+        let _ = messages.join();
+        let was_stopped = self.end.was_stopped();
+        let program = self.end.program_status();
+        Ok(EndedRecording { written, perf, program, was_stopped })
+    }
+}
+
+/// Unwinds the stream of perf into a file.
+fn unwind(stream: OwnedFd, output: OutputFile) -> WrittenAccount {
+    let observer: Arc<dyn Observer> = Arc::new(Unobserved);
+    let names = NameOptions { look_up: false, ..NameOptions::default() };
+    let options = Options { names, files: FileSearch::default(), ..Options::default() };
+    let bytes = ByteStream::of_descriptor(stream);
+    let source = Source::Stream { name: PathBuf::from("the stream of perf"), bytes };
+    write_unwound(source, output, &options, &observer)
+}
+
+/// Starts perf with its events disabled, and the unwinder of its output; enables the events once perf is ready.
+fn start_recorder(
+    args: &RecordArgs,
+    recording: &Path,
+    folder: &Path,
+    program: Option<&WaitingProgram>,
+) -> anyhow::Result<(Recorder, PerfControl)> {
+    let control = PerfControl::new(folder).context("cannot create FIFOs for perf")?;
+    let words = words(args, folder, program);
+    if !args.quiet {
+        eprintln!("{} | unwind-perf", in_shell(&args.perf, &words));
+        if args.command.is_empty() {
+            eprintln!("Press Ctrl-C to end the recording.");
+        }
+    }
+    make_old(recording).with_context(|| format!("cannot replace {}", recording.display()))?;
+    let file =
+        new_file(recording).with_context(|| format!("cannot write {}", recording.display()))?;
+    let output = OutputFile { file, is_compressed: !args.no_compress };
+    let mut perf = Command::new(&args.perf)
+        .args(&words)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("cannot start {}", args.perf.display()))?;
+    let stream = perf.stdout.take().context("perf has no output")?;
+    let messages = pass_on(perf.stderr.take().context("perf has no messages")?);
+    // perf first writes the maps of all processes, which do not fit into a pipe.
+    let unwinder = std::thread::spawn(|| unwind(OwnedFd::from(stream), output));
+    control.send("enable")?;
+    while !control.is_ready(LOOK)? {
+        if let Some(ended) = perf.try_wait()? {
+            let (_, _) = (unwinder.join(), messages.join());
+            bail!("perf did not start to record ({ended}); --unwind needs perf 5.10 or later");
+        }
+    }
+    Ok((Recorder { perf, unwinder, messages }, control))
+}
+
+/// Creates a file that only this user can read, as perf does.
+fn new_file(path: &Path) -> io::Result<File> {
+    File::options().write(true).create(true).truncate(true).mode(0o600).open(path)
+}
+
+/// Returns the arguments of perf.
+fn words(args: &RecordArgs, folder: &Path, program: Option<&WaitingProgram>) -> Vec<OsString> {
+    let mut words = perf_arguments(args, RecordTarget::Stream, &*host());
+    if let Some(program) = program.filter(|_| !args.all_cpus && args.pid.is_empty()) {
+        words.extend(["-p".into(), program.id().to_string().into()]);
+    }
+    let mut fifos = OsString::from("fifo:");
+    fifos.push(folder.join("control"));
+    fifos.push(",");
+    fifos.push(folder.join("ready"));
+    words.extend(["-D".into(), "-1".into(), "--control".into(), fifos]);
+    words
+}
+
+/// The FIFOs by which perf is told what to do.
+struct PerfControl {
+    control: OwnedFd,
+    ready: OwnedFd,
+}
+
+impl PerfControl {
+    fn new(folder: &Path) -> io::Result<Self> {
+        let made = ["control", "ready"].map(|name| {
+            let path = folder.join(name);
+            fifo(&path)?;
+            open_fifo(&path)
+        });
+        let [control, ready] = made;
+        Ok(Self { control: control?, ready: ready? })
+    }
+
+    /// Source: `tools/perf/Documentation/perf-record.txt`, `--control`.
+    fn send(&self, command: &str) -> io::Result<()> {
+        let line = format!("{command}\n");
+        rustix::io::write(&self.control, line.as_bytes())?;
+        Ok(())
+    }
+
+    /// Returns true if perf acknowledged a command within `wait`.
+    fn is_ready(&self, wait: Duration) -> io::Result<bool> {
+        let mut polled = [PollFd::new(&self.ready, PollFlags::IN)];
+        let wait = Timespec::try_from(wait).ok();
+        Ok(poll(&mut polled, wait.as_ref())? > 0)
+    }
+
+    /// Stops perf when the program ends, or when a signal should end this process. The program gets SIGTERM then.
+    fn end_with(self, program: Option<RunningProgram>) -> io::Result<EndOfRecording> {
+        let pid = program.as_ref().and_then(RunningProgram::pid);
+        let (control, stopped) = (Arc::new(self), Arc::<AtomicBool>::default());
+        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+        let handle = signals.handle();
+        let (of_signals, is_stopped) = (Arc::clone(&control), Arc::clone(&stopped));
+        let forwarding = std::thread::spawn(move || {
+            for _ in signals.forever() {
+                is_stopped.store(true, Ordering::Relaxed);
+                let _ = of_signals.send("stop");
+                terminate(pid);
+            }
+        });
+        let is_stopped = Arc::clone(&stopped);
+        let program = program.map(|program| {
+            std::thread::spawn(move || {
+                let ended = program.wait();
+                is_stopped.store(true, Ordering::Relaxed);
+                let _ = control.send("stop");
+                ended
+            })
+        });
+        Ok(EndOfRecording { program, forwarding, handle, stopped })
+    }
+}
+
+/// Threads that wait for the end of the recording.
+struct EndOfRecording {
+    program: Option<JoinHandle<io::Result<ExitStatus>>>,
+    forwarding: JoinHandle<()>,
+    handle: signal_hook::iterator::Handle,
+    stopped: Arc<AtomicBool>,
+}
+
+impl EndOfRecording {
+    /// Returns true if perf was asked to end.
+    fn was_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Waits for the program, and returns its status.
+    fn program_status(self) -> Option<ExitStatus> {
+        let ended = self.program.and_then(|program| program.join().ok()?.ok());
+        self.handle.close();
+        let _ = self.forwarding.join();
+        // From now on signals end this process.
+        let _ = host::clean_up_on_signals();
+        ended
+    }
+}
