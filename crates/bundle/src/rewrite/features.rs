@@ -62,13 +62,22 @@ fn add_texts(
         text.into_iter().for_each(|text| add(feature, &own(text)));
     }
     if !features.command_line.is_empty() {
-        let mut section = Fields::section();
-        section.u32(features.command_line.len() as u32);
-        for word in &features.command_line {
-            section.string(&own(word));
-        }
-        sections.insert(Feature::CommandLine.bit(), section.take());
+        let words = features.command_line.iter().map(|word| own(word));
+        let section = command_line(words.collect());
+        sections.insert(Feature::CommandLine.bit(), section);
     }
+}
+
+/// Returns the section of a command line.
+///
+/// Source: `write_cmdline`: the number of words, then each one.
+pub(super) fn command_line(words: Vec<Vec<u8>>) -> Vec<u8> {
+    let mut section = Fields::section();
+    section.u32(words.len() as u32);
+    for word in words {
+        section.string(&word);
+    }
+    section.take()
 }
 
 fn add_numbers(sections: &mut BTreeMap<u16, Vec<u8>>, features: &Features<'_>) {

@@ -29,6 +29,8 @@ pub struct GrowingRecording<W> {
     /// Events of the header; `None` before the first batch.
     events: Option<Vec<Event>>,
     pending: VecDeque<PendingRecord>,
+    /// Command line of the header; `None` for that of the recording.
+    command_line: Option<Vec<Vec<u8>>>,
     /// Number of written samples.
     samples: u64,
     /// Number of samples without a callchain, which were damaged.
@@ -69,10 +71,17 @@ impl<W: Write + Seek> GrowingRecording<W> {
             data: GrowingData::new(out, evidence, is_compressed)?,
             events: None,
             pending: VecDeque::new(),
+            command_line: None,
             samples: 0,
             omitted: 0,
             is_complete: false,
         })
+    }
+
+    /// States another command line than the one that wrote the stream.
+    #[must_use]
+    pub fn with_command_line(self, words: Vec<Vec<u8>>) -> Self {
+        Self { command_line: Some(words), ..self }
     }
 
     /// Adds the records of a batch, whose samples wait for their callchains.
@@ -169,8 +178,12 @@ impl<W: Write + Seek> GrowingRecording<W> {
         let events = self.events.as_deref().ok_or(RewriteError::NoEvents)?;
         let mut features = features::sections(head, events, None);
         features.remove(&Feature::ChainEvidence.bit());
-        let own =
-            [(Feature::ChainEvidence, evidence), (Feature::Compressed, self.data.compression())];
+        let command_line = self.command_line.clone().map(features::command_line);
+        let own = [
+            (Feature::ChainEvidence, evidence),
+            (Feature::Compressed, self.data.compression()),
+            (Feature::CommandLine, command_line),
+        ];
         features.extend(own.into_iter().filter_map(|(it, section)| Some((it.bit(), section?))));
         let end = data_start(events) + self.data.len();
         self.data.out().write_all(&feature_sections(end, &features))?;

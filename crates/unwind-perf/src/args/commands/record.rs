@@ -63,6 +63,10 @@ pub(crate) struct RecordArgs {
     #[arg(long, conflicts_with_all = ["buildid_dir", "store_size", "no_store"])]
     pub(crate) bundle: bool,
 
+    /// Then write the page and open it in the browser, as report does
+    #[arg(long)]
+    pub(crate) open: bool,
+
     /// Store files with samples in DIR, a build-id cache
     ///
     /// Other commands search it with the same option. Default: `$XDG_CACHE_HOME/unwind-perf/files`, which they always

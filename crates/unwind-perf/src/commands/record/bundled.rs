@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use host::ScratchDir;
 
 use super::previous::{folder_of, move_to};
-use super::{account, analyze, next};
+use super::{account, analyze, show};
 use crate::args::{BundleArgs, FileArgs, InputArg, RecordArgs};
 use crate::commands::bundle;
 
@@ -61,12 +61,7 @@ impl BundledRecording {
         });
         match packed {
             // A message has already reported that it is not complete.
-            Ok(_) => {
-                if !args.quiet {
-                    next(args, &self.bundle);
-                }
-                Ok(())
-            }
+            Ok(_) => show(args, &self.bundle),
             Err(error) => {
                 let place = self.otherwise.display();
                 let moved = move_to(&self.recording, &self.otherwise)

@@ -20,14 +20,16 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
+use clap::Parser as _;
 use pipeline::{Analysis, Error, NameOptions, Observer, Options, Unobserved};
 
 use self::bundled::BundledRecording;
-use self::options::RecordTarget;
+use self::options::{Abilities, RecordTarget, perf_arguments};
 use self::previous::PreviousRecordings;
 pub(crate) use self::started::start_program;
-use crate::args::{RecordArgs, host, pipeline, source, with_argument};
-use crate::terminal::{Status, print_damage, print_error, print_summary, shown};
+use crate::args::{Cli, RecordArgs, host, pipeline, source, with_argument};
+use crate::commands;
+use crate::terminal::{Status, print_damage, print_error, print_summary, shown, to_terminal};
 
 /// Records a program, and examines the recording.
 pub(super) fn run(args: &RecordArgs) -> anyhow::Result<Status> {
@@ -39,6 +41,9 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<Status> {
     }
     if args.output == Path::new("-") {
         bail!("-o - is not supported; use perf record -o - for a stream");
+    }
+    if args.open && !to_terminal() {
+        bail!("--open needs a terminal; write the page with unwind-perf report -o FILE");
     }
     if let Some(path) = &args.buildid_dir
         && let Some(distrust) = host().distrust(path)
@@ -82,7 +87,8 @@ fn record_stacks(
     recording: &Path,
     use_it: impl FnOnce() -> anyhow::Result<()>,
 ) -> anyhow::Result<Status> {
-    let words = options::perf_arguments(args, RecordTarget::File(recording), &*host());
+    let abilities = Abilities::find(&args.perf, &*host());
+    let words = perf_arguments(args, RecordTarget::File(recording), &abilities);
     if !args.quiet {
         eprintln!("{}", in_shell(&args.perf, &words));
         if args.command.is_empty() {
@@ -132,8 +138,11 @@ fn analyze(recording: &Path) -> anyhow::Result<Analysis> {
     analysis.with_context(|| format!("the recording {} cannot be used", recording.display()))
 }
 
-/// Prints the losses and the completeness of the stacks.
+/// Prints the losses and the completeness of the stacks, unless a page follows with its own account.
 fn account(args: &RecordArgs, analysis: &Analysis) -> anyhow::Result<()> {
+    if args.open {
+        return Ok(());
+    }
     if !args.quiet {
         print_summary(analysis, args.verbose)?;
     } else if analysis.is_damaged {
@@ -149,7 +158,33 @@ fn look_at(args: &RecordArgs) -> anyhow::Result<()> {
     let stored = (!args.no_store).then(|| store::store_files(args, &analysis, &*host()));
     if !args.quiet {
         stored.iter().for_each(|line| eprintln!("{line}"));
-        next(args, &args.output);
+    }
+    show(args, &args.output)
+}
+
+/// Opens the page of the recording, or prints the commands that show it.
+fn show(args: &RecordArgs, recording: &Path) -> anyhow::Result<()> {
+    if args.open {
+        return open_page(args, recording);
+    }
+    if !args.quiet {
+        next(args, recording);
+    }
+    Ok(())
+}
+
+/// Runs `report`, which reports the quality of the recording as well.
+fn open_page(args: &RecordArgs, recording: &Path) -> anyhow::Result<()> {
+    let mut words: Vec<OsString> = vec!["unwind-perf".into(), "report".into()];
+    words.extend(args.quiet.then(|| "--quiet".into()));
+    words.extend(args.verbose.then(|| "--verbose".into()));
+    if let Some(dir) = &args.buildid_dir {
+        words.extend(["--buildid-dir".into(), dir.into()]);
+    }
+    words.extend(["--".into(), recording.into()]);
+    // The recording is complete, and its status is that of the program.
+    if let Err(error) = commands::run(&Cli::try_parse_from(words)?) {
+        print_error(&format!("the page cannot be written: {error:#}"));
     }
     Ok(())
 }

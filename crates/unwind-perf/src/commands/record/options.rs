@@ -17,18 +17,9 @@ pub(super) enum RecordTarget<'p> {
     Stream,
 }
 
-/// Returns the arguments for perf to write to `target`.
-pub(super) fn perf_arguments(
-    args: &RecordArgs,
-    target: RecordTarget<'_>,
-    host: &dyn Host,
-) -> Vec<OsString> {
-    arguments(args, target, &Abilities::find(&args.perf, host))
-}
-
 /// Abilities of perf and of the machine.
 #[derive(Debug, Default)]
-struct Abilities {
+pub(super) struct Abilities {
     /// True if the processor has counters.
     has_counters: bool,
     /// True if maps can be recorded with build-ids.
@@ -40,7 +31,8 @@ struct Abilities {
 }
 
 impl Abilities {
-    fn find(perf: &Path, host: &dyn Host) -> Self {
+    /// Asks perf and the machine.
+    pub(super) fn find(perf: &Path, host: &dyn Host) -> Self {
         let devices = Path::new("/sys/bus/event_source/devices");
         let devices = host.list(devices, Origin::System).unwrap_or_default();
         // Source: the names of the kernel's processor PMUs: `cpu`, `cpu_core` and `cpu_atom`, `armv8_…`.
@@ -63,7 +55,12 @@ impl Abilities {
     }
 }
 
-fn arguments(args: &RecordArgs, target: RecordTarget<'_>, abilities: &Abilities) -> Vec<OsString> {
+/// Returns the arguments for perf to write to `target`.
+pub(super) fn perf_arguments(
+    args: &RecordArgs,
+    target: RecordTarget<'_>,
+    abilities: &Abilities,
+) -> Vec<OsString> {
     let mut words: Vec<OsString> = vec!["record".into()];
     let mut add = |word: &str| words.push(word.into());
     let frequency = args.frequency.min(abilities.max_frequency.unwrap_or(u32::MAX));
@@ -130,7 +127,7 @@ mod tests {
     fn words(line: &str, abilities: &Abilities) -> String {
         let line = line.split_whitespace();
         let only = RecordOnly::try_parse_from(std::iter::once("x").chain(line)).expect("arguments");
-        let words = arguments(&only.args, RecordTarget::File(&only.args.output), abilities);
+        let words = perf_arguments(&only.args, RecordTarget::File(&only.args.output), abilities);
         let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
         words.join(" ")
     }

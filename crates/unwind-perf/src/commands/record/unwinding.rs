@@ -31,7 +31,7 @@ use signal_hook::iterator::Signals;
 
 use super::exit_status::exit_status;
 use super::in_shell;
-use super::options::{RecordTarget, perf_arguments};
+use super::options::{Abilities, RecordTarget, perf_arguments};
 use super::perf_messages::pass_on;
 use super::previous::{PreviousRecordings, make_old};
 use super::started::{RunningProgram, WaitingProgram, fifo, open_fifo, terminate};
@@ -157,7 +157,8 @@ fn start_recorder(
     program: Option<&WaitingProgram>,
 ) -> anyhow::Result<(Recorder, PerfControl)> {
     let control = PerfControl::new(folder).context("cannot create FIFOs for perf")?;
-    let words = words(args, folder, program);
+    let abilities = Abilities::find(&args.perf, &*host());
+    let words = words(args, folder, program, &abilities);
     if !args.quiet {
         eprintln!("{} | unwind-perf", in_shell(&args.perf, &words));
         if args.command.is_empty() {
@@ -167,7 +168,8 @@ fn start_recorder(
     make_old(recording).with_context(|| format!("cannot replace {}", recording.display()))?;
     let file =
         new_file(recording).with_context(|| format!("cannot write {}", recording.display()))?;
-    let output = OutputFile { file, is_compressed: !args.no_compress };
+    let command_line = equivalent_command(args, recording, &abilities);
+    let output = OutputFile { file, is_compressed: !args.no_compress, command_line };
     let mut perf = Command::new(&args.perf)
         .args(&words)
         .stdin(Stdio::null())
@@ -189,14 +191,27 @@ fn start_recorder(
     Ok((Recorder { perf, unwinder, messages }, control))
 }
 
+/// Returns the command that records the same with perf alone; the header states it, since perf's own words do not name
+/// the program.
+fn equivalent_command(args: &RecordArgs, recording: &Path, abilities: &Abilities) -> Vec<Vec<u8>> {
+    let words = perf_arguments(args, RecordTarget::File(recording), abilities);
+    let perf = args.perf.clone().into_os_string();
+    std::iter::once(perf).chain(words).map(OsString::into_encoded_bytes).collect()
+}
+
 /// Creates a file that only this user can read, as perf does.
 fn new_file(path: &Path) -> io::Result<File> {
     File::options().write(true).create(true).truncate(true).mode(0o600).open(path)
 }
 
 /// Returns the arguments of perf.
-fn words(args: &RecordArgs, folder: &Path, program: Option<&WaitingProgram>) -> Vec<OsString> {
-    let mut words = perf_arguments(args, RecordTarget::Stream, &*host());
+fn words(
+    args: &RecordArgs,
+    folder: &Path,
+    program: Option<&WaitingProgram>,
+    abilities: &Abilities,
+) -> Vec<OsString> {
+    let mut words = perf_arguments(args, RecordTarget::Stream, abilities);
     if let Some(program) = program.filter(|_| !args.all_cpus && args.pid.is_empty()) {
         words.extend(["-p".into(), program.id().to_string().into()]);
     }

@@ -29,6 +29,8 @@ pub(super) struct OutputFile {
     pub(super) file: File,
     /// Whether its records are compressed.
     pub(super) is_compressed: bool,
+    /// Command line of the recording.
+    pub(super) command_line: Vec<Vec<u8>>,
 }
 
 /// Account of a written recording.
@@ -49,10 +51,10 @@ pub(super) fn write_unwound(
     options: &Options,
     observer: &Arc<dyn Observer>,
 ) -> WrittenAccount {
-    let OutputFile { file, is_compressed } = output;
+    let OutputFile { file, is_compressed, command_line } = output;
     let recording = GrowingRecording::new(BufWriter::new(file), evidence_writer(), is_compressed);
     let recording = match recording {
-        Ok(recording) => recording,
+        Ok(recording) => recording.with_command_line(command_line),
         Err(error) => {
             return WrittenAccount { failed: Some(error.into()), ..WrittenAccount::default() };
         }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use synth::RecordingParts;
 
 use crate::support::cases::Case;
+use crate::support::pty::on_terminal;
 use crate::support::run::{Ran, command, empty_folder, finish, listing, run};
 
 /// Begins once it is enabled, and ends once it is stopped. `started` is what it does between.
@@ -63,6 +64,10 @@ fn the_recording_has_the_stacks_of_the_stream() {
     assert!(!ran.stderr.contains("Events enabled"), "{}", ran.stderr);
     assert_eq!(samples(&folder, "r.data"), samples(&folder, "stream"));
     assert_eq!(fs::read(folder.join("r.data.old")).expect("the former one"), b"former");
+    let info = run(&folder, &["info", "r.data"]).expect_status(0).text().to_owned();
+    let command = "command line: ./perf record -e cpu-clock -F 997 --call-graph dwarf,16384 -o r.data \
+                   -- /bin/sh -c echo out; exit 7\n";
+    assert!(info.contains(command), "{info}");
     let size = |name: &str| fs::metadata(folder.join(name)).expect("a file").len();
     let compressed = size("r.data");
     let ran = record(&folder, &["-q", "--no-compress", "--", "/bin/sh", "-c", "exit 0"]);
@@ -83,6 +88,21 @@ fn switches_stay() {
     let found = waits("r.data");
     assert!(found.lines().count() > 1, "{found}");
     assert_eq!(found, waits("stream"));
+}
+
+#[test]
+fn the_page_follows_on_a_terminal() {
+    let folder = folder("record-unwind-open", "recursion-rs", "");
+    let words =
+        ["record", "--unwind", "--open", "--no-store", "--perf", "./perf", "-q", "/bin/true"];
+    let ran = on_terminal(&folder, &words, 80, false);
+    assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""));
+    assert!(ran.text.starts_with("Wrote perf.data.html ("), "{}", ran.text);
+    assert_eq!(listing(&folder), ["perf", "perf.data", "perf.data.html", "stream"]);
+    let refused = run(&folder, &words);
+    let message =
+        "unwind-perf: --open needs a terminal; write the page with unwind-perf report -o FILE\n";
+    assert_eq!((refused.status, refused.stderr.as_str()), (125, message));
 }
 
 #[test]
