@@ -24,6 +24,8 @@ pub(super) struct Abilities {
     has_counters: bool,
     /// True if maps can be recorded with build-ids.
     buildid_mmap: bool,
+    /// True if records of BPF programs can be omitted.
+    no_bpf_event: bool,
     /// True if the recording can be compressed.
     compression: bool,
     /// Highest sampling frequency that the kernel allows, in Hz.
@@ -49,6 +51,7 @@ impl Abilities {
         Self {
             has_counters,
             buildid_mmap: help.contains("--buildid-mmap"),
+            no_bpf_event: help.contains("--no-bpf-event"),
             compression: zstd && help.contains("--compression-level"),
             max_frequency: rate,
         }
@@ -94,6 +97,10 @@ pub(super) fn perf_arguments(
     }
     if args.all_cpus {
         add("-a");
+    } else if abilities.no_bpf_event {
+        // perf's thread for these records sleeps for a second at a time, and perf waits for it at the end.
+        // Source: `tools/perf/util/sideband_evlist.c`, `perf_evlist__poll_thread`.
+        add("--no-bpf-event");
     }
     if !args.pid.is_empty() {
         add("-p");
@@ -142,6 +149,7 @@ mod tests {
         let all = Abilities {
             has_counters: true,
             buildid_mmap: true,
+            no_bpf_event: true,
             compression: true,
             max_frequency: Some(500),
         };
@@ -156,7 +164,8 @@ mod tests {
         );
         assert_eq!(
             words("-p 1,2 -e cycles -e page-faults", &all),
-            "record -e cycles -e page-faults -F 500 --call-graph dwarf,16384 --buildid-mmap -z -p 1,2 -o perf.data"
+            "record -e cycles -e page-faults -F 500 --call-graph dwarf,16384 --buildid-mmap -z --no-bpf-event \
+             -p 1,2 -o perf.data"
         );
         assert_eq!(
             words("-a --no-compress", &all),
