@@ -30,7 +30,7 @@ impl FileLayout {
                 "a pipe recording cannot be rewritten; let perf inject or perf record write a file first"
             );
         }
-        if word(FEATURES)? >> Feature::Auxtrace.bit() & 1 != 0 {
+        if Self::has_feature(bytes, Feature::Auxtrace) {
             bail!("recordings with hardware traces cannot be rewritten");
         }
         let start = usize::try_from(word(40)?)?;
@@ -40,6 +40,34 @@ impl FileLayout {
         Ok(Self { data: (start, end) })
     }
 
+    /// Returns true if the header states a feature.
+    pub(crate) fn has_feature(bytes: &[u8], feature: Feature) -> bool {
+        let bit = usize::from(feature.bit());
+        bytes.get(FEATURES + bit / 8).is_some_and(|byte| byte >> (bit % 8) & 1 != 0)
+    }
+
+    /// Returns the file without a feature: its bit and its row in the table. Its section remains as unused bytes.
+    pub(crate) fn without_feature(bytes: &[u8], feature: Feature) -> Option<Vec<u8>> {
+        if !Self::has_feature(bytes, feature) {
+            return Some(bytes.to_vec());
+        }
+        let layout = Self::read(bytes).ok()?;
+        let bit = usize::from(feature.bit());
+        let mut patched = bytes.to_vec();
+        *patched.get_mut(FEATURES + bit / 8)? &= !(1 << (bit % 8));
+        let before = (0..bit).filter(|&it| {
+            bytes.get(FEATURES + it / 8).is_some_and(|byte| byte >> (it % 8) & 1 != 0)
+        });
+        let row = layout.data.1 + before.count() * 16;
+        // Sections keep their offsets: the table leaves a hole at its end.
+        let all: u32 = bytes.get(FEATURES..FEATURES + 32)?.iter().map(|it| it.count_ones()).sum();
+        let end = layout.data.1 + all as usize * 16;
+        patched.get(row..end)?;
+        patched.copy_within(row + 16..end, row);
+        patched.get_mut(end - 16..end)?.fill(0);
+        Some(patched)
+    }
+
     /// Returns the end of the record at `position`.
     pub(crate) fn end_of(&self, bytes: &[u8], position: u64) -> Option<usize> {
         let start = usize::try_from(position).ok()?;
@@ -47,6 +75,16 @@ impl FileLayout {
             bytes.get(start + 6..start + 8)?.first_chunk().map(|size| u16::from_le_bytes(*size))?;
         let end = start.checked_add(usize::from(size))?;
         (self.data.0 <= start && end <= self.data.1 && size >= 8).then_some(end)
+    }
+
+    /// Returns the kinds of the records, up to damage.
+    pub(crate) fn kinds(&self, bytes: &[u8]) -> impl Iterator<Item = RecordKind> {
+        let mut at = self.data.0;
+        std::iter::from_fn(move || {
+            let kind = bytes.get(at..)?.first_chunk().map(|kind| u32::from_le_bytes(*kind))?;
+            at = self.end_of(bytes, at as u64)?;
+            Some(RecordKind(kind))
+        })
     }
 
     /// Returns the file with `inserted` (position and bytes, sorted by position) and with `build_ids` set in the
@@ -74,7 +112,7 @@ impl FileLayout {
 
     /// Returns the file with another data section, and moves everything after it: attributes, event types, their ids
     /// and the features.
-    fn with_data(&self, bytes: &[u8], data: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn with_data(&self, bytes: &[u8], data: &[u8]) -> Option<Vec<u8>> {
         let (start, end) = self.data;
         let mut patched = bytes.to_vec();
         let data_size = data.len() as u64;

@@ -7,6 +7,7 @@
 
 mod container;
 mod converted;
+mod expanded;
 mod records;
 
 use std::io::Write as _;
@@ -14,9 +15,11 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use host::Origin;
+use perf_data::Feature;
 use pipeline::{Observer, Options, Unobserved};
 
 use self::container::FileLayout;
+use self::expanded::{expanded, replayed};
 use self::records::{Injected, collect};
 use crate::args::{InjectArgs, host, pipeline, source, with_argument};
 use crate::terminal::{Inputs, OutputTarget, Status, status_of};
@@ -39,15 +42,20 @@ pub(crate) fn run(args: &InjectArgs) -> anyhow::Result<Status> {
     let resolved =
         pipeline().resolve_source(source(&args.input), &options).map_err(with_argument)?;
     let file = resolved.host().open(resolved.source.name(), Origin::User)?;
-    let bytes = &*file.content;
+    let layout = FileLayout::read(&file.content).with_context(cannot_read)?;
+    if FileLayout::has_feature(&file.content, Feature::ChainEvidence) {
+        bail!(
+            "{} has finished callchains, whose evidence is for its records as they are; inject a recording of the stacks",
+            args.input.display()
+        );
+    }
+    let expanded = expanded(&resolved, &file.content, &layout).with_context(cannot_read)?;
+    let bytes = expanded.as_deref().unwrap_or(&file.content);
     let layout = FileLayout::read(bytes).with_context(cannot_read)?;
     let observer: Arc<dyn Observer> = Arc::new(Unobserved);
-    let recording = source(resolved.source.name());
+    let recording = replayed(&resolved, expanded.as_ref());
     let maps = resolved.pipeline.maps(recording, &resolved.options, &observer);
     let mut maps = maps.map_err(with_argument)?;
-    if maps.head().features().compressed.is_some() {
-        bail!("{}: compressed records cannot be rewritten", args.input.display());
-    }
     let output = std::path::absolute(&args.output)?;
     let Injected { inserted, build_ids, code } = collect(bytes, &mut maps, &layout, &output);
     let out = layout

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value;
+use synth::RecordingParts;
 
 use crate::support::cases::{Case, copy_folder, sysroot};
 use crate::support::run::{Ran, empty_folder, run};
@@ -117,6 +118,28 @@ fn injected_code_is_found_without_the_dump() {
     let arguments = ["perf.data", "-q", "-f", "ndjson", "--sysroot", "root", "--module"];
     let code = code.to_str().expect("UTF-8");
     check(&kinds(run(&folder, &[&arguments[..], &[code]].concat())));
+}
+
+#[test]
+fn compressed_recordings_are_expanded() {
+    let case = Case::named("jit");
+    let folder = empty_folder("inject-compressed");
+    let parts = RecordingParts::read(&case.bytes()).expect("a plain file");
+    std::fs::write(folder.join("packed.data"), parts.compressed(1000)).expect("written");
+    let output = |name: &str| folder.join(name).to_str().expect("UTF-8").to_owned();
+    let plain = case_inject(&case, &output("original"));
+    let files = sysroot();
+    let files = ["--sysroot", files.to_str().expect("UTF-8"), "-o", "expanded"];
+    let ran = run(&folder, &[&["inject", "packed.data"][..], &files].concat()).expect_status(0);
+    assert_eq!(ran.stderr, plain.stderr);
+    // The kind, the time and the fields of each record.
+    let records = |name: &str| {
+        let text = run(&folder, &["dump", name]).expect_status(0).text().to_owned();
+        text.replace("original.jit", "expanded.jit")
+    };
+    let expected = records("original");
+    assert!(expected.lines().count() > 50, "{expected}");
+    assert_eq!(records("expanded"), expected);
 }
 
 fn case_inject(case: &Case, output: &str) -> Ran {
