@@ -128,7 +128,8 @@ fn watch(source: Source, ticks: Ticks) -> Watched {
 }
 
 /// Outputs without any pause.
-const EAGER: Ticks = Ticks { tick: Duration::ZERO, max_age: None, table_bytes: u64::MAX };
+const EAGER: Ticks =
+    Ticks { tick: Duration::ZERO, max_age: None, table_bytes: u64::MAX, waits_for_evidence: false };
 
 #[test]
 fn what_has_come_is_handed_on_before_the_end() {
@@ -153,6 +154,18 @@ fn what_has_come_is_handed_on_before_the_end() {
     assert_eq!(analysis.profile.summary.samples, 200);
     let last = watched.seen.iter().last().expect("the rest");
     assert_eq!((last.kept, last.named.end), (200, 200));
+}
+
+#[test]
+fn samples_wait_for_the_evidence_of_a_whole_run() {
+    let (mut recorder, source) = Recorder::new();
+    let watched = watch(source, Ticks { waits_for_evidence: true, ..EAGER });
+    recorder.record(20);
+    drop(recorder);
+    let analysis = watched.run.join().expect("no panic").expect("a profile");
+    assert_eq!(analysis.profile.samples.len(), 200);
+    let new: Vec<u64> = watched.seen.iter().map(|seen| seen.new).filter(|&new| new > 0).collect();
+    assert_eq!(new, [200]);
 }
 
 #[test]

@@ -32,15 +32,18 @@ pub struct Ticks {
     /// Limit on the bytes of the tables and of the facts of threads. If they exceed it, the tables are cleared: all
     /// samples so far are dropped, with their stacks.
     pub table_bytes: u64,
+    /// If true, samples wait for all later evidence, as in a whole run; otherwise for that of the next batch.
+    pub waits_for_evidence: bool,
 }
 
 impl Default for Ticks {
-    /// Twice a second; ten minutes are retained; 64 MiB apart from their samples.
+    /// Twice a second; ten minutes are retained; 64 MiB apart from their samples; evidence of the next batch.
     fn default() -> Self {
         Self {
             tick: Duration::from_millis(500),
             max_age: Some(Duration::from_secs(600)),
             table_bytes: 64 << 20,
+            waits_for_evidence: false,
         }
     }
 }

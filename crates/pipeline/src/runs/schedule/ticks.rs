@@ -30,7 +30,9 @@ const REST: u32 = 9;
 /// Processes a stream to its end, or until the sink has enough.
 pub(crate) fn follow(driver: &mut Driver<'_>, ticks: Ticks) -> Result<ReadOutcome, Error> {
     let run = driver.run;
-    driver.replayer.repair_by_batches();
+    if !ticks.waits_for_evidence {
+        driver.replayer.repair_by_batches();
+    }
     driver.output.watch_lag();
     driver.output.begin(driver.replayer.partial().profile)?;
     begin(run.observer, Stage::Unwinding);

@@ -15,11 +15,11 @@ use profile::Profile;
 use crate::args::{pipeline, with_argument};
 use crate::commands::callchains::{evidence_writer, finished_chain};
 
-/// Time between two outputs, after which at most so much is lost if this process is killed.
+/// Time between two outputs of the samples that need no further evidence.
 const TICK: Duration = Duration::from_millis(500);
-/// Age after which written samples are dropped from memory. Later samples are repaired by younger ones.
+/// Age after which written samples are dropped from memory.
 const MAX_AGE: Duration = Duration::from_secs(60);
-/// Maximum size of the tables of a recording. If they exceed it, chains are repaired by later samples only.
+/// Maximum size of the tables of a recording. If they exceed it, later chains are repaired by later samples only.
 const TABLE_BYTES: u64 = 256 << 20;
 
 /// File for a recording.
@@ -60,7 +60,12 @@ pub(super) fn write_unwound(
         }
     };
     let mut sink = UnwoundSink { recording, head: None, failed: None };
-    let ticks = Ticks { tick: TICK, max_age: Some(MAX_AGE), table_bytes: TABLE_BYTES };
+    let ticks = Ticks {
+        tick: TICK,
+        max_age: Some(MAX_AGE),
+        table_bytes: TABLE_BYTES,
+        waits_for_evidence: true,
+    };
     let by_ticks = StreamOptions::by(Schedule::Ticks(ticks));
     let stream = StreamOptions { all_records: true, ..by_ticks };
     let read = pipeline().analyze_in_steps(source, stream, options, observer, &mut sink);
