@@ -6,7 +6,7 @@ use std::time::Instant;
 use address::Timestamp;
 use perf_data::{Batch, Head, Session};
 use profile::query::StackWalker;
-use profile::{FindingRow, LocationId, Profile};
+use profile::{FindingRow, LocationId, Profile, SampleRow};
 use replay::PartialReplay;
 use symbolizer::KernelListPrefetch;
 
@@ -199,6 +199,13 @@ impl<'r> Output<'r> {
             || self.named_before != self.named
             || (last_sent.1, last_sent.2) != (account.lost_records, account.lost_samples)
             || self.sink.is_behind()
+    }
+
+    /// Returns true if a sample from before `oldest` was not output yet.
+    pub(super) fn has_unsent_before(&self, profile: &Profile, oldest: Timestamp) -> bool {
+        let sent = self.before.samples.saturating_sub(self.forgotten);
+        let first = profile.samples.as_slice().get(usize::try_from(sent).unwrap_or(usize::MAX));
+        first.and_then(SampleRow::time).is_some_and(|time| time < oldest)
     }
 
     /// Number of all samples so far, including those that are no longer in the tables.

@@ -168,6 +168,22 @@ fn samples_wait_for_the_evidence_of_a_whole_run() {
     assert_eq!(new, [200]);
 }
 
+/// The samples that a full window releases at once are up to 245 s older than the last of them.
+#[test]
+fn samples_that_waited_long_are_output_before_they_are_dropped() {
+    let (mut recorder, source) = Recorder::new();
+    let age = Some(Duration::from_secs(2));
+    let watched = watch(source, Ticks { waits_for_evidence: true, max_age: age, ..EAGER });
+    for _ in 0..40 {
+        recorder.record(100);
+    }
+    drop(recorder);
+    let analysis = watched.run.join().expect("no panic").expect("a profile");
+    let new: u64 = watched.seen.iter().map(|seen| seen.new).sum();
+    assert_eq!(new, 40_000);
+    assert!(analysis.profile.samples.len() < 40_000, "old ones are dropped");
+}
+
 #[test]
 fn a_run_ends_while_it_waits_for_bytes() {
     let (mut recorder, source) = Recorder::new();

@@ -32,7 +32,8 @@ pub struct Ticks {
     /// Limit on the bytes of the tables and of the facts of threads. If they exceed it, the tables are cleared: all
     /// samples so far are dropped, with their stacks.
     pub table_bytes: u64,
-    /// If true, samples wait for all later evidence, as in a whole run; otherwise for that of the next batch.
+    /// If true, samples wait for all later evidence, as in a whole run, and each is output before it is dropped;
+    /// otherwise they wait for the evidence of the next batch.
     pub waits_for_evidence: bool,
 }
 

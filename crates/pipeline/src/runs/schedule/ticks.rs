@@ -89,6 +89,12 @@ impl TickClock {
         run.go_on()?;
         run.observer.done(output.samples(replayer.partial().profile));
         if let Some(oldest) = self.oldest(replayer.partial().profile) {
+            // Samples that waited may be older by now than the retained ones.
+            if self.ticks.waits_for_evidence
+                && output.has_unsent_before(replayer.partial().profile, oldest)
+            {
+                output.send_rows(replayer.partial(), Naming::Later)?;
+            }
             output.forget(replayer.forget_before(oldest));
         }
         if self.needs_names(output, replayer.partial().profile) {
