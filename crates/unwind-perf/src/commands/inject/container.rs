@@ -42,8 +42,7 @@ impl FileLayout {
 
     /// Returns true if the header states a feature.
     pub(crate) fn has_feature(bytes: &[u8], feature: Feature) -> bool {
-        let bit = usize::from(feature.bit());
-        bytes.get(FEATURES + bit / 8).is_some_and(|byte| byte >> (bit % 8) & 1 != 0)
+        has_bit(bytes, usize::from(feature.bit()))
     }
 
     /// Returns the file without a feature: its bit and its row in the table. Its section remains as unused bytes.
@@ -55,13 +54,10 @@ impl FileLayout {
         let bit = usize::from(feature.bit());
         let mut patched = bytes.to_vec();
         *patched.get_mut(FEATURES + bit / 8)? &= !(1 << (bit % 8));
-        let before = (0..bit).filter(|&it| {
-            bytes.get(FEATURES + it / 8).is_some_and(|byte| byte >> (it % 8) & 1 != 0)
-        });
+        let before = (0..bit).filter(|&bit| has_bit(bytes, bit));
         let row = layout.data.1 + before.count() * 16;
         // Sections keep their offsets: the table leaves a hole at its end.
-        let all: u32 = bytes.get(FEATURES..FEATURES + 32)?.iter().map(|it| it.count_ones()).sum();
-        let end = layout.data.1 + all as usize * 16;
+        let end = layout.data.1 + n_features(bytes)? * 16;
         patched.get(row..end)?;
         patched.copy_within(row + 16..end, row);
         patched.get_mut(end - 16..end)?.fill(0);
@@ -121,9 +117,7 @@ impl FileLayout {
         let attrs = usize::try_from(word(bytes, 24)?).ok()?;
         let n_attrs = usize::try_from(word(bytes, 32)?).ok()?.checked_div(attr_size)?;
         let ids = (0..n_attrs.min(1 << 16)).map(|index| attrs + (index + 1) * attr_size - 16);
-        let n_features: u32 =
-            bytes.get(FEATURES..FEATURES + 32)?.iter().map(|byte| byte.count_ones()).sum();
-        let table = (0..n_features as usize).map(|index| end + index * 16);
+        let table = (0..n_features(bytes)?).map(|index| end + index * 16);
         for at in [24, 56].into_iter().chain(ids).chain(table) {
             let offset = word(bytes, at)?;
             if offset >= end as u64 {
@@ -137,6 +131,17 @@ impl FileLayout {
         out.extend(patched.get(end..)?);
         Some(out)
     }
+}
+
+/// Returns a feature bit of the header; false if it is cut off.
+fn has_bit(bytes: &[u8], bit: usize) -> bool {
+    bytes.get(FEATURES + bit / 8).is_some_and(|byte| byte >> (bit % 8) & 1 != 0)
+}
+
+/// Returns the number of features.
+fn n_features(bytes: &[u8]) -> Option<usize> {
+    let bits = bytes.get(FEATURES..FEATURES + 32)?;
+    Some(bits.iter().map(|byte| byte.count_ones() as usize).sum())
 }
 
 /// Writes a build-id into an `MMAP2` record in place of device and inode.

@@ -4,7 +4,12 @@ use std::io::{self, BufRead as _, BufReader, Read, Write};
 use std::thread::JoinHandle;
 
 /// Starts of lines about a state that the user did not ask for, and about bytes that perf does not count in a pipe.
-const OMITTED: [&[u8]; 3] = [b"Events disabled", b"Events enabled", b"[ perf record: "];
+const OMITTED: [&[u8]; 4] = [
+    b"Events disabled",
+    b"Events enabled",
+    b"[ perf record: Woken up",
+    b"[ perf record: Captured and wrote",
+];
 
 /// Passes the messages of perf on to standard error, except those about the pipe.
 pub(super) fn pass_on(messages: impl Read + Send + 'static) -> JoinHandle<()> {

@@ -24,7 +24,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, bail};
 use host::{ByteStream, ScratchDir};
-use pipeline::{FileSearch, NameOptions, Observer, Options, Source, Unobserved};
+use pipeline::{NameOptions, Observer, Options, Source, Unobserved};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -143,7 +143,7 @@ impl RunningRecording {
 fn unwind(stream: OwnedFd, output: OutputFile) -> WrittenAccount {
     let observer: Arc<dyn Observer> = Arc::new(Unobserved);
     let names = NameOptions { look_up: false, ..NameOptions::default() };
-    let options = Options { names, files: FileSearch::default(), ..Options::default() };
+    let options = Options { names, ..Options::default() };
     let bytes = ByteStream::of_descriptor(stream);
     let source = Source::Stream { name: PathBuf::from("the stream of perf"), bytes };
     write_unwound(source, output, &options, &observer)

@@ -13,7 +13,6 @@ mod incomplete;
 mod off_cpu;
 mod readme;
 mod record;
-mod record_unwind;
 mod signals;
 mod tables;
 mod targets;

@@ -1,5 +1,7 @@
 //! `record`, with a script in place of perf: the exit status, previous recordings, and the stored files.
 
+mod unwinding;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
