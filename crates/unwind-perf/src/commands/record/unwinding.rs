@@ -35,7 +35,7 @@ use super::options::{Abilities, RecordTarget, perf_arguments};
 use super::perf_messages::pass_on;
 use super::previous::{PreviousRecordings, make_old};
 use super::started::{RunningProgram, WaitingProgram, fifo, open_fifo, terminate};
-use super::unwound::{OutputFile, WrittenAccount, write_unwound};
+use super::unwound::{UnwoundFile, WrittenAccount, write_unwound};
 use crate::args::{RecordArgs, host};
 use crate::terminal::{Status, print_error, print_note};
 
@@ -140,7 +140,7 @@ impl RunningRecording {
 }
 
 /// Unwinds the stream of perf into a file.
-fn unwind(stream: OwnedFd, output: OutputFile) -> WrittenAccount {
+fn unwind(stream: OwnedFd, output: UnwoundFile) -> WrittenAccount {
     let observer: Arc<dyn Observer> = Arc::new(Unobserved);
     let names = NameOptions { look_up: false, ..NameOptions::default() };
     let options = Options { names, ..Options::default() };
@@ -169,7 +169,7 @@ fn start_recorder(
     let file =
         new_file(recording).with_context(|| format!("cannot write {}", recording.display()))?;
     let command_line = equivalent_command(args, recording, &abilities);
-    let output = OutputFile { file, is_compressed: !args.no_compress, command_line };
+    let output = UnwoundFile { file, is_compressed: !args.no_compress, command_line };
     let mut perf = Command::new(&args.perf)
         .args(&words)
         .stdin(Stdio::null())

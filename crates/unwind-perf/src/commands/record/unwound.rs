@@ -24,7 +24,7 @@ const TABLE_BYTES: u64 = 256 << 20;
 
 /// File for a recording.
 #[derive(Debug)]
-pub(super) struct OutputFile {
+pub(super) struct UnwoundFile {
     /// The empty file.
     pub(super) file: File,
     /// Whether its records are compressed.
@@ -47,11 +47,11 @@ pub(super) struct WrittenAccount {
 /// Unwinds a stream while it arrives, and writes it to `output`.
 pub(super) fn write_unwound(
     source: Source,
-    output: OutputFile,
+    output: UnwoundFile,
     options: &Options,
     observer: &Arc<dyn Observer>,
 ) -> WrittenAccount {
-    let OutputFile { file, is_compressed, command_line } = output;
+    let UnwoundFile { file, is_compressed, command_line } = output;
     let recording = GrowingRecording::new(BufWriter::new(file), evidence_writer(), is_compressed);
     let recording = match recording {
         Ok(recording) => recording.with_command_line(command_line),
