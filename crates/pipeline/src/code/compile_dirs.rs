@@ -4,7 +4,7 @@ use address::{ModuleId, Svma};
 use hashbrown::HashMap;
 use symbolizer::{SymbolRequest, SymbolSource, SymbolizeOptions, compile_dirs};
 
-use super::FileAddresses;
+use super::ModuleAddresses;
 use crate::runs::Analysis;
 
 impl Analysis {
@@ -19,7 +19,7 @@ impl Analysis {
             ..SymbolizeOptions::default()
         };
         let mut known = HashMap::new();
-        for FileAddresses { module, file, addresses } in self.by_file(places) {
+        for ModuleAddresses { module, file, addresses } in self.by_module(places) {
             let source = SymbolSource::of_files(file, images);
             let request = SymbolRequest { source, addresses: &addresses };
             let places = addresses.iter().map(|&address| (module, address));

@@ -36,7 +36,7 @@ pub struct CodeReader<'a> {
 }
 
 /// Addresses in the opened file of a module, sorted and distinct.
-struct FileAddresses<'a> {
+struct ModuleAddresses<'a> {
     module: ModuleId,
     file: &'a LoadedImage,
     addresses: Vec<Svma>,
@@ -44,7 +44,7 @@ struct FileAddresses<'a> {
 
 impl Analysis {
     /// Returns file addresses by module, without those of modules whose file was not opened.
-    fn by_file(&self, places: &[(ModuleId, Svma)]) -> Vec<FileAddresses<'_>> {
+    fn by_module(&self, places: &[(ModuleId, Svma)]) -> Vec<ModuleAddresses<'_>> {
         let mut sorted = places.to_vec();
         sorted.sort_unstable();
         sorted.dedup();
@@ -53,7 +53,7 @@ impl Analysis {
             let row = self.sources.timeline.modules().by_id(module)?;
             let file = self.sources.files.images.outcome(row).and_then(Result::ok)?;
             let addresses = places.iter().map(|place| place.1).collect();
-            Some(FileAddresses { module, file, addresses })
+            Some(ModuleAddresses { module, file, addresses })
         };
         sorted.chunk_by(|a, b| a.0 == b.0).filter_map(of_file).collect()
     }

@@ -18,7 +18,7 @@ impl Analysis {
         demangle: Demangle,
     ) -> Vec<Option<Vec<u8>>> {
         let images = &self.sources.files.images;
-        let files = self.by_file(targets);
+        let files = self.by_module(targets);
         let requests: Vec<SymbolRequest<'_>> = files
             .iter()
             .map(|it| SymbolRequest {
