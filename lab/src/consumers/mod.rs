@@ -209,17 +209,22 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     let result = run_all(&ours, &inputs, &scratch, offline);
     std::fs::remove_dir_all(&scratch).with_context(|| scratch.display().to_string())?;
     let failed = result?;
-    println!("consumers: {failed} checks failed, of {} on each recording", CHECKS.len());
-    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    for line in &failed {
+        println!("{line}");
+    }
+    println!("consumers: {} checks failed, of {} on each recording", failed.len(), CHECKS.len());
+    Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// Runs the checks and prints their results as they come. Returns the lines of those that failed, to be printed again
+/// at the end: the end of a long log is often all that is kept.
 fn run_all(
     ours: &Path,
     inputs: &[(PathBuf, Option<&Path>, &str)],
     scratch: &Path,
     offline: bool,
-) -> Result<usize> {
-    let mut failed = 0;
+) -> Result<Vec<String>> {
+    let mut failed = Vec::new();
     let mut once = true;
     for (recording, sysroot, only) in inputs {
         let run = || run_of_ours(ours, recording, *sysroot);
@@ -237,8 +242,9 @@ fn run_all(
                     println!("  {}: skipped: {error:#}", check.name);
                 }
                 Err(error) => {
-                    failed += 1;
                     println!("  {}: FAILED: {error:#}", check.name);
+                    let recording = recording.display();
+                    failed.push(format!("FAILED: {} ({recording}): {error:#}", check.name));
                 }
             }
         }
