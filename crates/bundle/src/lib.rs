@@ -56,5 +56,8 @@ pub use journal::{JournalAnswers, JournalHost};
 pub use manifest::{BundleFacts, Manifest};
 pub use read::{Bundle, BundleHost, bundle_of_stream, is_bundle};
 pub use recorded_files::RecordedFiles;
-pub use rewrite::{FinishedChain, GrowingRecording, RewriteError, Rewriter};
+pub use rewrite::{
+    FinishedChain, FinishedFile, GrowingOptions, GrowingRecording, LastRecords, RewriteError,
+    Rewriter,
+};
 pub use write::{ContentSelection, Written, write};

@@ -44,6 +44,6 @@ pub use run::{MAX_FRAMES, Options};
 pub use samples::SampleFilter;
 pub use values::{
     Bytes, Hint, HintError, HintScope, MemoryLimit, Normalization, Percent, TimePoint, TimeRange,
-    from_hex, parse_cpus, parse_memory, parse_percent, parse_seconds, parse_share, parse_size,
-    to_hex,
+    from_hex, parse_cpus, parse_duration, parse_memory, parse_percent, parse_seconds, parse_share,
+    parse_size, to_hex,
 };

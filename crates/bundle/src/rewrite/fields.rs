@@ -6,7 +6,7 @@ use perf_data::{RecordHeader, RecordKind};
 const HEADER: usize = 8;
 
 /// Record or section that is being built.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Fields(Vec<u8>);
 
 impl Fields {

@@ -4,7 +4,6 @@
 //! plain little-endian file.
 
 mod container;
-mod data;
 mod features;
 mod fields;
 mod growing;
@@ -19,7 +18,9 @@ use perf_data::{
 };
 
 use self::container::{data_start, file};
-pub use self::growing::{FinishedChain, GrowingRecording};
+pub use self::growing::{
+    FinishedChain, FinishedFile, GrowingOptions, GrowingRecording, LastRecords,
+};
 use self::records::encoded;
 use self::sample::sample;
 use crate::anonymous::Pseudonyms;
@@ -57,6 +58,9 @@ pub enum RewriteError {
     /// Raw data of tracepoints is in the host's byte order, and its fields are unknown here.
     #[error("raw data of tracepoints in another byte order cannot be rewritten")]
     RawData,
+    /// A stream whose records are copied is in another byte order than recordings are written in.
+    #[error("the stream is of a big-endian machine; save it to a file, which can be rewritten")]
+    ByteOrder,
     /// The names of simpleperf's lists contain paths.
     #[error("recordings of simpleperf cannot be anonymized")]
     Simpleperf,

@@ -74,16 +74,16 @@ impl SampleParts {
     }
 
     /// Returns the record, with `user` in place of the user part of its callchain; `None` if it is too long.
-    pub(super) fn with_chain(self, user: Option<&[u64]>) -> Option<Vec<u8>> {
-        let Self { before: mut out, chain, after } = self;
-        if let Some(chain) = chain {
+    pub(super) fn with_chain(&self, user: Option<&[u64]>) -> Option<Vec<u8>> {
+        let mut out = self.before.clone();
+        if let Some(chain) = &self.chain {
             let words = match user {
                 Some(user) => chain.with_user(user),
-                None => chain.words,
+                None => chain.words.clone(),
             };
             out.u64(words.len() as u64).u64s(words);
         }
-        out.bytes(&after);
+        out.bytes(&self.after);
         out.finish()
     }
 }
@@ -154,9 +154,8 @@ impl RecordedChain {
     }
 
     /// Returns the words with another user part.
-    fn with_user(self, user: &[u64]) -> Vec<u64> {
-        let mut words = self.words;
-        words.truncate(self.user);
+    fn with_user(&self, user: &[u64]) -> Vec<u64> {
+        let mut words: Vec<u64> = self.words.iter().take(self.user).copied().collect();
         if !user.is_empty() {
             words.push(CONTEXT_USER);
             words.extend(user);

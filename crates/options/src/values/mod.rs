@@ -2,6 +2,7 @@
 
 mod bytes;
 pub(crate) mod cpus;
+mod duration;
 mod hint;
 pub(crate) mod memory;
 mod normalization;
@@ -10,6 +11,7 @@ mod time;
 
 pub use bytes::{Bytes, from_hex, to_hex};
 pub use cpus::parse_cpus;
+pub use duration::parse_duration;
 pub use hint::{Hint, HintError, HintScope};
 pub use memory::{MemoryLimit, parse_memory, parse_size};
 pub use normalization::Normalization;

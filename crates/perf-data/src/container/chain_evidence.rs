@@ -149,7 +149,7 @@ impl Numbers<'_> {
 }
 
 /// A section that is being written.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ChainEvidenceWriter {
     words: Vec<u8>,
     shapes: BTreeMap<(u32, Vec<FrameRun>), u32>,
@@ -178,9 +178,14 @@ impl ChainEvidenceWriter {
 
     /// Adds the sample at a position, which is above those before.
     pub fn add(&mut self, position: u64, end: u32, runs: Vec<FrameRun>) {
+        let shape = self.shape(end, runs);
+        self.samples.push((position, shape));
+    }
+
+    fn shape(&mut self, end: u32, runs: Vec<FrameRun>) -> u32 {
         let next = self.shapes.len() as u32;
         let encoded = &mut self.encoded;
-        let shape = *self.shapes.entry((end, runs)).or_insert_with_key(|(end, runs)| {
+        *self.shapes.entry((end, runs)).or_insert_with_key(|(end, runs)| {
             push(encoded, u64::from(*end));
             push(encoded, runs.len() as u64);
             for run in runs {
@@ -190,8 +195,20 @@ impl ChainEvidenceWriter {
                 push(encoded, u64::from(run.frames));
             }
             next
-        });
-        self.samples.push((position, shape));
+        })
+    }
+
+    /// Adds the samples of another section with the same keywords. `start` is added to their positions, which are then
+    /// above those before.
+    pub fn append(&mut self, other: &Self, start: u64) {
+        let mut shapes: Vec<_> = other.shapes.iter().collect();
+        shapes.sort_unstable_by_key(|(_, id)| **id);
+        let ids: Vec<u32> =
+            shapes.into_iter().map(|((end, runs), _)| self.shape(*end, runs.clone())).collect();
+        let samples = other.samples.iter();
+        let samples =
+            samples.filter_map(|&(at, shape)| Some((start + at, *ids.get(shape as usize)?)));
+        self.samples.extend(samples);
     }
 
     /// Returns the section. `start` is added to all positions.
@@ -252,6 +269,21 @@ mod tests {
         assert_eq!((other.runs[2].is_whole, other.runs[2].frames), (true, 300));
         assert_eq!(evidence.of_sample(u64::MAX), Some(ChainShape { end: 1, runs: &[] }));
         assert_eq!(evidence.of_sample(107), None);
+    }
+
+    #[test]
+    fn sections_are_joined() {
+        let empty = ChainEvidenceWriter::new(["root", "no-module"], ["sampled", "cfi"]);
+        let (mut all, mut first, mut second) = (empty.clone(), empty.clone(), empty);
+        for (writer, start) in [(&mut first, 0), (&mut second, 1000)] {
+            for (position, end, found_by) in [(8, 1, 1), (80, 0, 0), (800, 1, 1)] {
+                let runs = vec![run(found_by, 3 + start as u32)];
+                writer.add(position, end, runs.clone());
+                all.add(start + position, end, runs);
+            }
+        }
+        first.append(&second, 1000);
+        assert_eq!(ChainEvidence::decode(&first.finish(7)), ChainEvidence::decode(&all.finish(7)));
     }
 
     #[test]

@@ -178,6 +178,15 @@ impl<'r> Output<'r> {
         Ok(())
     }
 
+    /// Shows the sink samples that are not in the profile yet. Returns false if there are none.
+    pub(super) fn show_waiting(&mut self, samples: &Profile) -> bool {
+        let has_some = !samples.samples.is_empty();
+        if has_some {
+            self.sink.waiting(samples);
+        }
+        has_some
+    }
+
     /// Updates the account.
     fn count(&mut self, profile: &Profile) {
         let Self { account, clock, gone, run, .. } = self;

@@ -38,6 +38,16 @@ pub trait Sink {
     /// If the output cannot be written; the run ends.
     fn grown(&mut self, grown: &Grown<'_>) -> io::Result<()>;
 
+    /// Samples that were walked since the last call and wait for the evidence of later ones, with their stacks so far.
+    /// The growing profile gets them later. Only called in a run by ticks that waits for evidence.
+    fn waiting(&mut self, _samples: &Profile) {}
+
+    /// Returns true if no sample is to wait for later evidence now, since the output so far must be complete. A run by
+    /// ticks asks at each tick.
+    fn wants_all(&mut self) -> bool {
+        false
+    }
+
     /// Returns true if the profile is to be output again although it has not grown, since the sink left out the last
     /// output and can take one now.
     fn is_behind(&self) -> bool {

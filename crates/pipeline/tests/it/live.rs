@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
@@ -58,6 +58,9 @@ impl Recorder {
 struct Watcher {
     seen: Sender<Seen>,
     enough: Arc<AtomicBool>,
+    /// Number of samples that waited, in total, and whether they are to wait no longer.
+    waiting: Arc<AtomicU64>,
+    urgent: Arc<AtomicBool>,
 }
 
 /// Facts about a profile that has grown.
@@ -89,6 +92,15 @@ impl Sink for Watcher {
         self.seen.send(seen).map_err(|_| io::ErrorKind::BrokenPipe.into())
     }
 
+    fn waiting(&mut self, samples: &Profile) {
+        let stacks = samples.samples.iter().filter(|row| row.stack.is_some());
+        self.waiting.fetch_add(stacks.count() as u64, Ordering::Relaxed);
+    }
+
+    fn wants_all(&mut self) -> bool {
+        self.urgent.swap(false, Ordering::Relaxed)
+    }
+
     fn is_enough(&self) -> bool {
         self.enough.load(Ordering::Relaxed)
     }
@@ -108,6 +120,8 @@ struct Watched {
     seen: Receiver<Seen>,
     enough: Arc<AtomicBool>,
     stop: Arc<Stop>,
+    waiting: Arc<AtomicU64>,
+    urgent: Arc<AtomicBool>,
     run: std::thread::JoinHandle<Result<Analysis, Error>>,
 }
 
@@ -118,13 +132,16 @@ fn by(ticks: Ticks) -> StreamOptions {
 fn watch(source: Source, ticks: Ticks) -> Watched {
     let (seen, receiver) = channel();
     let (enough, stop) = (Arc::new(AtomicBool::new(false)), Arc::new(Stop::default()));
-    let (mut watcher, observer) = (Watcher { seen, enough: enough.clone() }, stop.clone());
+    let (waiting, urgent) = (Arc::<AtomicU64>::default(), Arc::<AtomicBool>::default());
+    let (enough_, waiting_, urgent_) = (enough.clone(), waiting.clone(), urgent.clone());
+    let mut watcher = Watcher { seen, enough: enough_, waiting: waiting_, urgent: urgent_ };
+    let observer = stop.clone();
     let run = std::thread::spawn(move || {
         let observer: Arc<dyn Observer> = observer;
         let pipeline = Pipeline::new(Arc::new(MemoryHost::new()));
         pipeline.analyze_in_steps(source, by(ticks), &Options::default(), &observer, &mut watcher)
     });
-    Watched { seen: receiver, enough, stop, run }
+    Watched { seen: receiver, enough, stop, waiting, urgent, run }
 }
 
 /// Outputs without any pause.
@@ -166,6 +183,34 @@ fn samples_wait_for_the_evidence_of_a_whole_run() {
     assert_eq!(analysis.profile.samples.len(), 200);
     let new: Vec<u64> = watched.seen.iter().map(|seen| seen.new).filter(|&new| new > 0).collect();
     assert_eq!(new, [200]);
+}
+
+#[test]
+fn waiting_samples_are_shown_once_and_output_on_request() {
+    let (mut recorder, source) = Recorder::new();
+    let watched = watch(source, Ticks { waits_for_evidence: true, ..EAGER });
+    recorder.record(20);
+    let wait_for = |least: u64| {
+        while watched.waiting.load(Ordering::Relaxed) < least {
+            let seen = watched.seen.recv_timeout(LIMIT).expect("an output");
+            assert_eq!(seen.new, 0);
+        }
+    };
+    // Those of the last half second have not arrived.
+    wait_for(150);
+    watched.urgent.store(true, Ordering::Relaxed);
+    let mut new = 0;
+    while new == 0 {
+        new = watched.seen.recv_timeout(LIMIT).expect("an output").new;
+    }
+    assert!(new >= 150, "{new}");
+    recorder.record(20);
+    drop(recorder);
+    let analysis = watched.run.join().expect("no panic").expect("a profile");
+    assert_eq!(analysis.profile.samples.len(), 400);
+    let rest: u64 = watched.seen.iter().map(|seen| seen.new).sum();
+    assert_eq!(new + rest, 400);
+    assert!(watched.waiting.load(Ordering::Relaxed) <= 400);
 }
 
 /// The samples that a full window releases at once are up to 245 s older than the last of them.
@@ -275,7 +320,8 @@ fn a_file_can_be_watched_too() {
     records.sample(&SampleBuilder::at(0x40_1000, 7, 7, 20));
     machine.insert("perf.data", records.build());
     let (seen, receiver) = channel();
-    let mut watcher = Watcher { seen, enough: Arc::default() };
+    let (enough, waiting, urgent) = Default::default();
+    let mut watcher = Watcher { seen, enough, waiting, urgent };
     let observer: Arc<dyn Observer> = Arc::new(Stop::default());
     let source = Source::Path(Path::new("perf.data").to_owned());
     let pipeline = Pipeline::new(Arc::new(machine));

@@ -6,6 +6,7 @@ use perf_data::Batch;
 use profile::Profile;
 
 use crate::driver::chunk::CHUNK;
+use crate::driver::merge::MergedTables;
 use crate::driver::replayer::{ReplayObserver, Replayer};
 use crate::plan::position::PlanPosition;
 use crate::plan::threads::Thread;
@@ -69,6 +70,14 @@ impl Replayer<'_> {
         }
     }
 
+    /// Returns the walked samples that still wait for their repair, except those of former calls, with their stacks as
+    /// they are now. The tables of the replay get them once they are repaired.
+    pub fn waiting(&mut self) -> Profile {
+        let mut tables = MergedTables::default();
+        self.window.show().for_each(|slice| tables.add(&slice));
+        tables.profile
+    }
+
     /// Removes the samples older than `before` and returns their number; their stacks remain.
     /// The ids of the remaining samples shift.
     pub fn forget_before(&mut self, before: Timestamp) -> u64 {
@@ -100,7 +109,7 @@ impl Replayer<'_> {
         (self.merged.heap_bytes() + self.planner.heap_bytes()) as u64
     }
 
-    /// Completes all samples. No batch may follow.
+    /// Completes all samples so far, without the evidence of later ones.
     pub fn end(&mut self, observer: &dyn ReplayObserver) {
         self.walk_pending(observer);
         self.flush();

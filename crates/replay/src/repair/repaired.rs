@@ -56,6 +56,18 @@ impl RepairedSlice {
         repaired
     }
 
+    /// Copies the rows of a slice that may still change. The counts stay with it.
+    pub(crate) fn copy_of(slice: &WalkedSlice) -> Self {
+        let mut rows = UsedRows::of(slice, None);
+        let mut samples = slice.samples.clone();
+        for row in &mut samples {
+            row.stack = row.stack.and_then(|stack| rows.stack(stack));
+        }
+        let UsedRows { frames, stacks, .. } = rows;
+        let (layouts, counts) = (slice.layouts.clone(), SliceCounts::default());
+        Self { frames, stacks, layouts, samples, counts, held: HeldMemory::default() }
+    }
+
     /// Size of the tables, in bytes.
     const fn heap_bytes(&self) -> usize {
         self.frames.capacity() * size_of::<FrameKey>()

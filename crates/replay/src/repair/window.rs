@@ -153,6 +153,15 @@ impl Window {
         repaired
     }
 
+    /// Returns copies of the waiting slices, except those of former calls.
+    pub(crate) fn show(&mut self) -> impl Iterator<Item = RepairedSlice> + use<'_> {
+        let new = self.slices.iter_mut().filter(|slice| !slice.is_shown);
+        new.map(|slice| {
+            slice.is_shown = true;
+            RepairedSlice::copy_of(slice)
+        })
+    }
+
     /// Returns the files with code that was not fully searched for tail calls.
     pub(crate) fn into_exhausted(self) -> BTreeMap<PathBuf, Exhausted> {
         self.tail_calls.map(TailCalls::into_exhausted).unwrap_or_default()

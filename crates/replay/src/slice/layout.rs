@@ -7,7 +7,7 @@ use profile::{LayoutId, LayoutRow};
 
 /// Distinct layouts of the samples of one slice.
 /// The merge combines them in sample order, so that the result does not depend on slice boundaries.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct SampleLayouts {
     pub(crate) rows: Vec<SampleLayout>,
     /// Index and last row of each process image.
@@ -15,7 +15,7 @@ pub(crate) struct SampleLayouts {
 }
 
 /// Modules and biases of one or more samples of a process image.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct SampleLayout {
     pub(crate) process_image: ProcessImage,
     /// Index of the process image in the slice.

@@ -35,6 +35,8 @@ pub(crate) struct WalkedSlice {
     pub(crate) counts: SliceCounts,
     /// Modules with frames.
     pub(crate) modules: Vec<ModuleId>,
+    /// True if the samples were shown while they wait for their repair.
+    pub(crate) is_shown: bool,
     /// Memory accounted for the slice.
     pub(crate) held: HeldMemory,
 }

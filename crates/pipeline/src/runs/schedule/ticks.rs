@@ -103,9 +103,10 @@ impl TickClock {
             self.look_up = Some((Instant::now(), start.elapsed()));
             run.go_on()?;
         }
-        if self.until_tick(output).is_zero() && output.has_changed(replayer.partial().profile) {
-            output.send_rows(replayer.partial(), Naming::Later)?;
+        if self.until_tick(output).is_zero() {
+            self.tick(driver)?;
         }
+        let Driver { run, replayer, output, .. } = driver;
         let samples = size_of::<SampleRow>() * replayer.partial().profile.samples.len();
         let tables = replayer.held_bytes().saturating_sub(2 * samples as u64);
         if tables > self.ticks.table_bytes {
@@ -115,6 +116,20 @@ impl TickClock {
             });
             sent?;
             output.restart(replayer.partial().profile);
+        }
+        Ok(())
+    }
+
+    /// Outputs what is new.
+    fn tick(&self, driver: &mut Driver<'_>) -> Result<(), Error> {
+        let Driver { run, replayer, output, .. } = driver;
+        let wants_all = output.sink.wants_all();
+        if wants_all {
+            replayer.end(*run);
+        }
+        let is_waiting = self.ticks.waits_for_evidence && output.show_waiting(&replayer.waiting());
+        if wants_all || is_waiting || output.has_changed(replayer.partial().profile) {
+            output.send_rows(replayer.partial(), Naming::Later)?;
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use crate::args::groups::FileArgs;
 /// The arguments of `inject`.
 #[derive(Debug, Args)]
 pub(crate) struct InjectArgs {
-    /// The recording; an uncompressed file unless callchains are converted
+    /// The recording; an uncompressed file unless callchains are converted, which may also be a stream (-)
     #[arg(value_name = "PERF_DATA")]
     pub(crate) input: PathBuf,
 

@@ -2,9 +2,10 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueHint};
-use options::parse_size;
+use options::{parse_duration, parse_size};
 
 /// The arguments of `record`.
 #[derive(Debug, Args)]
@@ -56,6 +57,28 @@ pub(crate) struct RecordArgs {
     /// Write records uncompressed, for programs that cannot read compressed ones
     #[arg(long)]
     pub(crate) no_compress: bool,
+
+    /// Begin a new file every DURATION: FILE.TIME, each complete by itself
+    ///
+    /// SIGUSR2 begins the next one at once. DURATION is a number with s, m or h.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(requires = "unwind", conflicts_with_all = ["bundle", "last"])]
+    pub(crate) every: Option<Duration>,
+
+    /// Keep the last N files of --every
+    #[arg(long, value_name = "N", requires = "every")]
+    #[arg(value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
+    pub(crate) keep: Option<usize>,
+
+    /// End the recording at SIZE; with --every, remove the oldest files
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(requires = "unwind", conflicts_with_all = ["bundle", "last"])]
+    pub(crate) max_size: Option<u64>,
+
+    /// Keep only the last DURATION, in memory: SIGUSR2 writes it to FILE.TIME, the end of the recording to FILE
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(requires = "unwind", conflicts_with = "bundle")]
+    pub(crate) last: Option<Duration>,
 
     /// Write a bundle instead: recording, files and names in one file, FILE.upb
     ///

@@ -1,14 +1,16 @@
-//! `inject --convert-callchain`: a recording with callchains instead of stacks.
+//! `inject --convert-callchain`: a recording with callchains instead of stacks. A stream is converted as it arrives.
 
 use std::io::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use pipeline::{NameOptions, Observer, Options, Unobserved};
 
 use crate::args::{InjectArgs, pipeline, source, with_argument};
 use crate::commands::callchains::{ChainForm, rewritten};
-use crate::terminal::{Inputs, OutputTarget, Status};
+use crate::commands::record::{RecordingOutput, WrittenAccount, write_unwound};
+use crate::terminal::{Inputs, OutputTarget, Status, print_note};
 
 /// Unwinds the recording, and writes it with callchains.
 pub(super) fn run(args: &InjectArgs) -> anyhow::Result<Status> {
@@ -17,6 +19,9 @@ pub(super) fn run(args: &InjectArgs) -> anyhow::Result<Status> {
     let inputs = Inputs::new(&args.input, &options, &args.files.map_file);
     let target = OutputTarget::regular_file(&args.output, &inputs)?;
     let observer: Arc<dyn Observer> = Arc::new(Unobserved);
+    if args.input == Path::new("-") {
+        return run_stream(args, &options, &observer);
+    }
     let analysis =
         pipeline().analyze(source(&args.input), &options, &observer).map_err(with_argument)?;
     if analysis.is_damaged {
@@ -25,11 +30,35 @@ pub(super) fn run(args: &InjectArgs) -> anyhow::Result<Status> {
     let profile = &analysis.profile;
     let bytes = rewritten(&args.input, profile, &options, &observer, ChainForm::Finished)?.bytes;
     target.write_all(&bytes)?;
-    let (samples, per_sample) = (profile.samples.len(), bytes.len() / profile.samples.len().max(1));
+    report(profile.samples.len() as u64, bytes.len() as u64);
+    Ok(Status::Complete)
+}
+
+/// Converts standard input. The file is a recording of the samples so far at any time.
+fn run_stream(
+    args: &InjectArgs,
+    options: &Options,
+    observer: &Arc<dyn Observer>,
+) -> anyhow::Result<Status> {
+    let cannot_write = || format!("cannot write {}", args.output.display());
+    let output = RecordingOutput::converted(args.output.clone()).with_context(cannot_write)?;
+    let WrittenAccount { path, samples, omitted, failed } =
+        write_unwound(source(&args.input), output, options, observer);
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    if omitted > 0 {
+        print_note(&format!("{omitted} samples are damaged and not in the recording"));
+    }
+    report(samples, std::fs::metadata(path).with_context(cannot_write)?.len());
+    Ok(if omitted > 0 { Status::Damaged } else { Status::Complete })
+}
+
+fn report(samples: u64, bytes: u64) {
     // A closed stderr is not an error.
     let _ = writeln!(
         std::io::stderr().lock(),
-        "{samples} samples have callchains, {per_sample} bytes per sample"
+        "{samples} samples have callchains, {} bytes per sample",
+        bytes / samples.max(1)
     );
-    Ok(Status::Complete)
 }

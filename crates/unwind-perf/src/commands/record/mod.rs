@@ -6,13 +6,10 @@
 mod bundled;
 mod exit_status;
 mod options;
-mod perf_messages;
 mod previous;
 mod run;
-mod started;
 mod store;
 mod unwinding;
-mod unwound;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -26,7 +23,9 @@ use pipeline::{Analysis, Error, NameOptions, Observer, Options, Unobserved};
 use self::bundled::BundledRecording;
 use self::options::{Abilities, RecordTarget, perf_arguments};
 use self::previous::PreviousRecordings;
-pub(crate) use self::started::start_program;
+use self::store::{StoreChoice, store_files};
+pub(crate) use self::unwinding::start_program;
+pub(super) use self::unwinding::{RecordingOutput, WrittenAccount, write_unwound};
 use crate::args::{Cli, RecordArgs, host, pipeline, source, with_argument};
 use crate::commands;
 use crate::terminal::{Status, print_damage, print_error, print_summary, shown, to_terminal};
@@ -52,15 +51,18 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<Status> {
         return Err(with_argument(Error::SharedFolder { option, path, distrust }));
     }
     if !is_bundle(args)? {
-        return record(args, &args.output, || look_at(args));
+        return record(args, &args.output, |recording| look_at(args, recording));
     }
     let packed = BundledRecording::new(&args.output)?;
-    record(args, packed.recording(), || packed.pack(args))
+    record(args, packed.recording(), |_| packed.pack(args))
 }
 
 /// Returns true if the recording becomes a bundle.
 fn is_bundle(args: &RecordArgs) -> anyhow::Result<bool> {
     let is_named = args.output.extension().is_some_and(|it| it == "upb");
+    if is_named && (args.every.is_some() || args.last.is_some() || args.max_size.is_some()) {
+        bail!("--every, --last and --max-size write recordings; bundle FILE bundles one later");
+    }
     let has_store = args.buildid_dir.is_some() || args.store_size.is_some() || args.no_store;
     if is_named && has_store {
         bail!("a bundle contains its files; omit --buildid-dir, --store-size and --no-store");
@@ -68,11 +70,11 @@ fn is_bundle(args: &RecordArgs) -> anyhow::Result<bool> {
     Ok(args.bundle || is_named)
 }
 
-/// Records, and passes the recording to `use_it` if there is one. Returns the status of the recorded program.
+/// Records, and passes the last file of the recording to `use_it` if there is one. Returns the status of the recorded program.
 fn record(
     args: &RecordArgs,
     recording: &Path,
-    use_it: impl FnOnce() -> anyhow::Result<()>,
+    use_it: impl FnOnce(&Path) -> anyhow::Result<()>,
 ) -> anyhow::Result<Status> {
     if args.unwind {
         unwinding::record(args, recording, use_it)
@@ -85,7 +87,7 @@ fn record(
 fn record_stacks(
     args: &RecordArgs,
     recording: &Path,
-    use_it: impl FnOnce() -> anyhow::Result<()>,
+    use_it: impl FnOnce(&Path) -> anyhow::Result<()>,
 ) -> anyhow::Result<Status> {
     let abilities = Abilities::find(&args.perf, &*host());
     let words = perf_arguments(args, RecordTarget::File(recording), &abilities);
@@ -113,7 +115,7 @@ fn record_stacks(
         return Ok(Status::Ended(status));
     }
     previous.accept_new();
-    use_it()?;
+    use_it(recording)?;
     Ok(Status::Ended(exit_status::exit_status(ended)))
 }
 
@@ -152,14 +154,15 @@ fn account(args: &RecordArgs, analysis: &Analysis) -> anyhow::Result<()> {
 }
 
 /// Reports the quality of the recording, and stores its files.
-fn look_at(args: &RecordArgs) -> anyhow::Result<()> {
-    let analysis = analyze(&args.output)?;
+fn look_at(args: &RecordArgs, recording: &Path) -> anyhow::Result<()> {
+    let analysis = analyze(recording)?;
     account(args, &analysis)?;
-    let stored = (!args.no_store).then(|| store::store_files(args, &analysis, &*host()));
+    let stored = StoreChoice::of(args);
+    let stored = stored.map(|it| store_files(&it, recording, &analysis, &*host()));
     if !args.quiet {
         stored.iter().for_each(|line| eprintln!("{line}"));
     }
-    show(args, &args.output)
+    show(args, recording)
 }
 
 /// Opens the page of the recording, or prints the commands that show it.

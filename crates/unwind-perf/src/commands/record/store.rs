@@ -7,8 +7,9 @@ use formats::counted;
 use host::Host;
 use pipeline::{Analysis, FileAvailability, recording_key};
 
-use crate::args::RecordArgs;
-use crate::terminal::{shown, size};
+use super::analyze;
+use crate::args::{RecordArgs, host};
+use crate::terminal::{print_error, shown, size};
 
 /// A store.
 struct StoreLocation {
@@ -24,14 +25,45 @@ struct NotStored {
     missing: usize,
 }
 
-/// Stores the files that contain frames of samples, and returns the line for the user.
+/// Folder and limit of the store that the user asks for.
+#[derive(Clone, Debug)]
+pub(super) struct StoreChoice {
+    folder: Option<PathBuf>,
+    most: u64,
+}
+
+impl StoreChoice {
+    /// Returns `None` if no files are to be stored.
+    pub(super) fn of(args: &RecordArgs) -> Option<Self> {
+        let most = args.store_size.unwrap_or(LimitedStore::DEFAULT_SIZE);
+        (!args.no_store).then(|| Self { folder: args.buildid_dir.clone(), most })
+    }
+
+    /// Stores the files of a complete recording while another one is made.
+    pub(super) fn store_beside(&self, recording: &Path) {
+        let (choice, recording) = (self.clone(), recording.to_owned());
+        std::thread::spawn(move || match analyze(&recording) {
+            Ok(analysis) => drop(store_files(&choice, &recording, &analysis, &*host())),
+            // It may have been removed to make room.
+            Err(_) if !recording.exists() => {}
+            Err(error) => print_error(&format!("its files are not stored: {error:#}")),
+        });
+    }
+}
+
+/// Stores the files of a recording that contain frames of samples, and returns the line for the user.
 /// A failure here does not fail the recording.
-pub(super) fn store_files(args: &RecordArgs, analysis: &Analysis, host: &dyn Host) -> String {
-    let location = match store_location(args, host) {
+pub(super) fn store_files(
+    choice: &StoreChoice,
+    recording: &Path,
+    analysis: &Analysis,
+    host: &dyn Host,
+) -> String {
+    let location = match store_location(choice, host) {
         Ok(location) => location,
         Err(why) => return format!("stored: no file: {why}; --buildid-dir DIR names a folder"),
     };
-    let key = recording_key(host, &args.output).unwrap_or_default();
+    let key = recording_key(host, recording).unwrap_or_default();
     let mut not_stored = NotStored::default();
     let (mut files, mut others) = (Vec::new(), Vec::new());
     for file in analysis.sampled_files(&key) {
@@ -46,7 +78,7 @@ pub(super) fn store_files(args: &RecordArgs, analysis: &Analysis, host: &dyn Hos
     }
     // Stacks need the files themselves; names need the debug files as well.
     files.append(&mut others);
-    let most = args.store_size.unwrap_or(LimitedStore::DEFAULT_SIZE);
+    let most = choice.most;
     let store = LimitedStore { store: location.store, most };
     let folder = shown(&store.store.folder().display().to_string());
     let folder = match location.home.and_then(|home| below_home(store.store.folder(), &home)) {
@@ -62,8 +94,8 @@ pub(super) fn store_files(args: &RecordArgs, analysis: &Analysis, host: &dyn Hos
 }
 
 /// Returns the store, or the reason why there is none.
-fn store_location(args: &RecordArgs, host: &dyn Host) -> Result<StoreLocation, String> {
-    if let Some(folder) = &args.buildid_dir {
+fn store_location(choice: &StoreChoice, host: &dyn Host) -> Result<StoreLocation, String> {
+    if let Some(folder) = &choice.folder {
         return Ok(StoreLocation { store: FileStore::at(folder.clone()), home: None });
     }
     let folder = host.file_store().ok_or("neither HOME nor XDG_CACHE_HOME is set")?;

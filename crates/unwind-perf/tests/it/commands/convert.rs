@@ -3,10 +3,13 @@
 use std::path::Path;
 
 use serde_json::Value;
-use synth::{Endian, EventAttr, Feature, PerfDataBuilder, SampleBuilder, sample_type};
+use synth::{
+    Endian, EventAttr, Feature, PerfDataBuilder, PipeLayout, RecordingParts, SampleBuilder,
+    sample_type,
+};
 
 use crate::support::cases::{Case, sysroot};
-use crate::support::run::{Ran, empty_folder, run};
+use crate::support::run::{Ran, empty_folder, run, run_with_input};
 
 /// Converts the recording of a case into `folder`.
 fn convert(case: &Case, folder: &Path) -> Ran {
@@ -45,6 +48,39 @@ fn converted_recordings_have_the_stacks_of_the_original() {
         converted += 1;
     }
     assert!(converted > 40, "{converted}");
+}
+
+#[test]
+fn streams_are_converted_as_they_arrive() {
+    let folder = empty_folder("convert-stream");
+    let files = sysroot();
+    let files = files.to_str().expect("UTF-8");
+    let words = |output| ["inject", "--convert-callchain", "-", "-o", output, "--sysroot", files];
+    for name in ["recursion-rs", "off-cpu"] {
+        let bytes = Case::named(name).bytes();
+        let stream = RecordingParts::read(&bytes).expect("a plain file").pipe();
+        let ran = run_with_input(&folder, &words("out.data"), &stream).expect_status(0);
+        assert!(ran.stderr.contains(" samples have callchains, "), "{}", ran.stderr);
+        // As a file: a stream states the build-ids of the kernel at its end.
+        std::fs::write(folder.join("stream"), &stream).expect("written");
+        let [converted, original] = ["out.data", "stream"].map(|input| {
+            let words = [input, "-q", "-f", "ndjson", "--sysroot", files];
+            run(&folder, &words).expect_status(0).stdout
+        });
+        assert!(converted == original, "{name}");
+    }
+    let foreign = PerfDataBuilder::new(Endian::Big);
+    let ran = run_with_input(&folder, &words("big.data"), &stream_of(foreign));
+    let message =
+        "the stream is of a big-endian machine; save it to a file, which can be rewritten";
+    assert!(ran.status == 2 && ran.stderr.contains(message), "{} {}", ran.status, ran.stderr);
+}
+
+/// Returns the stream of a recording with one sample.
+fn stream_of(mut recording: PerfDataBuilder) -> Vec<u8> {
+    recording.event("cycles:u", EventAttr::dwarf(0xff_0fff), &[1]);
+    recording.sample(&SampleBuilder::at(0x40_0000, 7, 7, 10));
+    recording.build_pipe(&PipeLayout::default())
 }
 
 /// Ids of frames that were added to walked chains follow another order; all else is equal but for the needed stack.

@@ -4,7 +4,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use synth::RecordingParts;
+use synth::{
+    Endian, EventAttr, PerfDataBuilder, PipeLayout, RecordingParts, SampleBuilder, UserRecord,
+};
 
 use crate::support::cases::Case;
 use crate::support::pty::on_terminal;
@@ -131,4 +133,93 @@ fn without_a_recording_the_former_one_stays() {
     assert!(ran.stderr.contains(message), "{}", ran.stderr);
     assert_eq!(fs::read(folder.join("r.data")).expect("the former one"), b"former");
     assert_eq!(listing(&folder), ["perf", "r.data", "stream"]);
+}
+
+/// Replaces the stream by one of 200 samples in two seconds, most of which a reader gets before its end.
+fn synthesize(folder: &Path) {
+    let mut records = PerfDataBuilder::new(Endian::Little);
+    records.event("cycles:u", EventAttr::dwarf(0xff_0fff), &[1]);
+    records.describe_events();
+    for number in 0..200 {
+        let time = 1_000_000_000 + number * 10_000_000;
+        records.sample(&SampleBuilder::at(0x40_0000 + number, 7, 7, time));
+        if number % 10 == 9 {
+            records.user_record(&UserRecord::FinishedRound);
+        }
+    }
+    fs::write(folder.join("stream"), records.build_pipe(&PipeLayout::default())).expect("written");
+}
+
+/// Returns the number of samples of a recording.
+fn count(folder: &Path, input: &str) -> usize {
+    samples(folder, input).matches("\"time_ns\"").count()
+}
+
+/// Returns the files of a recording that are named by a time, in their order.
+fn dated(folder: &Path) -> Vec<String> {
+    listing(folder).into_iter().filter(|name| name.starts_with("r.data.2")).collect()
+}
+
+#[test]
+fn files_follow_each_other() {
+    let folder = folder("record-unwind-every", "recursion-rs", "");
+    synthesize(&folder);
+    // The program ends after it has seen a third file.
+    let program = "until set -- r.data.2* && [ -e \"$3\" ]; do sleep 0.05; done";
+    let ran = record(&folder, &["--every", "0.1s", "--", "/bin/sh", "-c", program]);
+    let ran = ran.expect_status(0);
+    let pid = ran.stderr.split("kill -USR2 ").nth(1).and_then(|rest| rest.split(' ').next());
+    assert!(pid.is_some_and(|pid| pid.parse::<u32>().is_ok()), "{}", ran.stderr);
+    assert!(ran.stderr.contains(" begins the next file\n"), "{}", ran.stderr);
+    let files = dated(&folder);
+    assert!(files.len() >= 3 && !folder.join("r.data").exists(), "{files:?}");
+    let counts: Vec<usize> = files.iter().map(|name| count(&folder, name)).collect();
+    assert_eq!(counts.iter().sum::<usize>(), 200, "{counts:?}");
+    assert!(counts.iter().filter(|&&samples| samples > 0).count() > 1, "{counts:?}");
+    for name in &files[..files.len() - 1] {
+        assert!(ran.stderr.contains(&format!("recorded: {name}, ")), "{name} in {}", ran.stderr);
+    }
+    let next = format!("next: unwind-perf top {}, or", files[files.len() - 1]);
+    assert!(ran.stderr.contains(&next), "{}", ran.stderr);
+
+    let program = "sleep 2";
+    let ran = record(&folder, &["--every", "0.1s", "--keep", "2", "/bin/sh", "-c", program]);
+    let ran = ran.expect_status(0);
+    assert!(ran.stderr.contains("removed: r.data.2"), "{}", ran.stderr);
+    assert!(dated(&folder).len() <= files.len() + 2, "the former files stay");
+}
+
+#[test]
+fn the_last_samples_become_a_file() {
+    let folder = folder("record-unwind-last", "recursion-rs", "");
+    synthesize(&folder);
+    // The program requests a file from its parent, and ends once it exists.
+    let request = "until kill -USR2 $PPID; set -- r.data.2*; [ -e \"$1\" ]; do sleep 0.05; done";
+    let ran = record(&folder, &["--last", "1h", "--", "/bin/sh", "-c", request]).expect_status(0);
+    assert!(ran.stderr.contains(" writes a file\n"), "{}", ran.stderr);
+    assert_eq!(count(&folder, "r.data"), 200);
+    let files = dated(&folder);
+    let requested = count(&folder, &files[0]);
+    assert!((150..=200).contains(&requested), "{requested} in {files:?}");
+    assert!(ran.stderr.contains(&format!("recorded: {}, ", files[0])), "{}", ran.stderr);
+    // Half a second of samples, and up to a sixteenth of it.
+    let ran = record(&folder, &["-q", "--last", "0.5s", "--", "/bin/true"]).expect_status(0);
+    assert_eq!(ran.stderr, "");
+    let kept = count(&folder, "r.data");
+    assert!((50..=56).contains(&kept), "{kept}");
+}
+
+#[test]
+fn a_recording_ends_at_its_size() {
+    let folder = folder("record-unwind-size", "recursion-rs", "");
+    let program = ["--max-size", "1K", "--", "/bin/sh", "-c", "sleep 1; exit 4"];
+    let ran = record(&folder, &program).expect_status(4);
+    assert!(ran.stderr.contains("the recording has reached 1.0 kB and ends\n"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("ended early"), "{}", ran.stderr);
+    assert_eq!(samples(&folder, "r.data"), samples(&folder, "stream"));
+    for words in [&["--keep", "2"][..], &["--every", "1m", "--last", "1m"], &["--every", "0"]] {
+        assert_eq!(record(&folder, words).status, 125, "{words:?}");
+    }
+    let ran = record(&folder, &["--every", "1m", "-o", "x.upb", "/bin/true"]);
+    assert_eq!(ran.status, 125);
 }

@@ -5,8 +5,8 @@
 //!   file      [compressed chunk] round [compressed chunk] round
 //! ```
 //!
-//! All chunks form one zstd stream without an end. The records are in the order of time, so each round lets a reader
-//! process those before it.
+//! The chunks form a zstd stream, in frames of one or several chunks. The records are in the order of time, so each
+//! round lets a reader process those before it.
 //!
 //! Source: `tools/perf/util/session.c`, `perf_session__process_compressed_event`, `perf_event__process_finished_round`.
 
@@ -16,8 +16,9 @@ use std::io::{self, Write};
 use perf_data::{ChainEvidenceWriter, FrameRun, RecordKind};
 use zstd::stream::raw::{Encoder, InBuffer, Operation as _, OutBuffer};
 
-use super::RewriteError;
-use super::fields::Fields;
+use super::GrowingOptions;
+use crate::rewrite::RewriteError;
+use crate::rewrite::fields::Fields;
 
 /// Compression level. Source: zstd(1): 1 to 19.
 const LEVEL: i32 = 3;
@@ -43,6 +44,7 @@ pub(super) struct GrowingData<W> {
 }
 
 /// Evidence for the callchain of a sample.
+#[derive(Debug)]
 pub(super) struct SampleEvidence {
     /// Index of the end reason among the keywords.
     pub(super) end: u32,
@@ -52,13 +54,10 @@ pub(super) struct SampleEvidence {
 
 impl<W: Write> GrowingData<W> {
     /// Begins without records. `out` is the output at the start of the data.
-    pub(super) fn new(
-        out: W,
-        evidence: ChainEvidenceWriter,
-        is_compressed: bool,
-    ) -> Result<Self, RewriteError> {
-        let encoder = is_compressed.then(|| Encoder::new(LEVEL)).transpose()?;
+    pub(super) fn new(out: W, options: &GrowingOptions) -> Result<Self, RewriteError> {
+        let encoder = options.is_compressed.then(|| Encoder::new(LEVEL)).transpose()?;
         let (chunk, samples) = (Vec::with_capacity(CHUNK), Vec::new());
+        let evidence = options.evidence.clone();
         Ok(Self { out, evidence, encoder, chunk, samples, len: 0, expanded: 0 })
     }
 
@@ -79,7 +78,8 @@ impl<W: Write> GrowingData<W> {
         evidence: Option<SampleEvidence>,
     ) -> Result<(), RewriteError> {
         if self.chunk.len() + record.len() > CHUNK {
-            self.flush()?;
+            // A larger record is not compressed, and does not end a frame.
+            self.write_chunk(record.len() > CHUNK)?;
         }
         let at = self.chunk.len() as u64;
         self.samples.extend(evidence.map(|evidence| (at, evidence)));
@@ -87,8 +87,14 @@ impl<W: Write> GrowingData<W> {
         Ok(())
     }
 
-    /// Writes the records so far.
-    pub(super) fn flush(&mut self) -> Result<(), RewriteError> {
+    /// Writes the records so far, and ends their compressed frame: other frames may follow, from elsewhere.
+    pub(super) fn end_frame(&mut self) -> Result<(), RewriteError> {
+        self.write_chunk(true)
+    }
+
+    /// Writes the chunk, if it has records. perf refuses a compressed record without content, so the end of a frame must
+    /// be in one with records.
+    fn write_chunk(&mut self, ends_frame: bool) -> Result<(), RewriteError> {
         if self.chunk.is_empty() {
             return Ok(());
         }
@@ -96,7 +102,7 @@ impl<W: Write> GrowingData<W> {
         // Positions of expanded records follow those of the compressed one, and move all later ones.
         let start = match &mut self.encoder {
             Some(encoder) if self.chunk.len() <= CHUNK => {
-                let packed = compressed(encoder, &self.chunk)?;
+                let packed = compressed(encoder, &self.chunk, ends_frame)?;
                 self.out.write_all(&packed)?;
                 self.len += packed.len() as u64;
                 self.expanded += size;
@@ -115,6 +121,15 @@ impl<W: Write> GrowingData<W> {
         let round = Fields::record(RecordKind::FINISHED_ROUND, 0).finish().unwrap_or_default();
         self.out.write_all(&round)?;
         self.len += round.len() as u64;
+        Ok(())
+    }
+
+    /// Appends the data of records that were written elsewhere, with their evidence. Both are at the end of a frame.
+    pub(super) fn append(&mut self, data: &GrowingData<Vec<u8>>) -> Result<(), RewriteError> {
+        self.evidence.append(&data.evidence, self.len + self.expanded);
+        self.out.write_all(&data.out)?;
+        self.len += data.len;
+        self.expanded += data.expanded;
         Ok(())
     }
 
@@ -149,7 +164,11 @@ impl<W> fmt::Debug for GrowingData<W> {
 }
 
 /// Returns a record with the next chunk of a zstd stream.
-fn compressed(encoder: &mut Encoder<'_>, chunk: &[u8]) -> Result<Vec<u8>, RewriteError> {
+fn compressed(
+    encoder: &mut Encoder<'_>,
+    chunk: &[u8],
+    ends_frame: bool,
+) -> Result<Vec<u8>, RewriteError> {
     let mut packed = vec![0; usize::from(u16::MAX)];
     let mut out = OutBuffer::around(packed.as_mut_slice());
     let mut input = InBuffer::around(chunk);
@@ -158,7 +177,12 @@ fn compressed(encoder: &mut Encoder<'_>, chunk: &[u8]) -> Result<Vec<u8>, Rewrit
         taken = input.pos();
         encoder.run(&mut input, &mut out)?;
     }
-    let rest = chunk.len() - input.pos() + encoder.flush(&mut out)?;
+    let rest =
+        if ends_frame { encoder.finish(&mut out, true)? } else { encoder.flush(&mut out)? };
+    let rest = chunk.len() - input.pos() + rest;
+    if ends_frame {
+        encoder.reinit()?;
+    }
     let size = out.pos();
     let mut record = Fields::record(RecordKind::COMPRESSED, 0);
     record.bytes(packed.get(..size).unwrap_or_default());
@@ -222,13 +246,22 @@ mod tests {
         let all: Vec<Vec<u8>> = (0..).zip(sizes).map(|(n, size)| record(n, size)).collect();
         for is_compressed in [false, true] {
             let evidence = ChainEvidenceWriter::new(["root"], ["cfi"]);
-            let mut data = GrowingData::new(Vec::new(), evidence, is_compressed).unwrap();
-            for record in &all {
+            let options = GrowingOptions { evidence, is_compressed, command_line: None };
+            let mut data = GrowingData::new(Vec::new(), &options).unwrap();
+            let mut other = GrowingData::new(Vec::new(), &options).unwrap();
+            for (at, record) in all.iter().enumerate() {
                 let run = FrameRun { found_by: 0, has_address: true, is_whole: false, frames: 1 };
+                let data = if at < 4 { &mut data } else { &mut other };
                 data.add(record, Some(SampleEvidence { end: 0, runs: vec![run] })).unwrap();
+                // Frames may end anywhere.
+                if at % 2 == 1 {
+                    data.end_frame().unwrap();
+                }
             }
-            data.flush().unwrap();
-            data.flush().unwrap();
+            data.end_frame().unwrap();
+            data.end_frame().unwrap();
+            other.end_frame().unwrap();
+            data.append(&other).unwrap();
             assert_eq!(data.compression().is_some(), is_compressed);
             let section = data.evidence(0);
             let evidence = ChainEvidence::decode(&section).unwrap();

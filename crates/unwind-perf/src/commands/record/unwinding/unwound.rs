@@ -1,65 +1,49 @@
 //! Recordings that are unwound while they arrive: the file has callchains with their evidence instead of stacks.
 
-use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bundle::{GrowingRecording, RewriteError};
+use bundle::RewriteError;
 use perf_data::{Batch, Head};
 use pipeline::{
     Grown, Observer, Options, RunAccount, Schedule, Sink, Source, StreamOptions, Ticks,
 };
 use profile::Profile;
 
+use super::output::RecordingOutput;
 use crate::args::{pipeline, with_argument};
-use crate::commands::callchains::{evidence_writer, finished_chain};
+use crate::commands::callchains::finished_chain;
 
-/// Time between two outputs of the samples that need no further evidence.
+/// Time between two outputs.
 const TICK: Duration = Duration::from_millis(500);
 /// Age after which written samples are dropped from memory.
 const MAX_AGE: Duration = Duration::from_secs(60);
 /// Maximum size of the tables of a recording. If they exceed it, later chains are repaired by later samples only.
 const TABLE_BYTES: u64 = 256 << 20;
 
-/// File for a recording.
-#[derive(Debug)]
-pub(super) struct UnwoundFile {
-    /// The empty file.
-    pub(super) file: File,
-    /// Whether its records are compressed.
-    pub(super) is_compressed: bool,
-    /// Command line of the recording.
-    pub(super) command_line: Vec<Vec<u8>>,
-}
-
 /// Account of a written recording.
 #[derive(Debug, Default)]
-pub(super) struct WrittenAccount {
+pub(in crate::commands) struct WrittenAccount {
+    /// Path of the last file.
+    pub(in crate::commands) path: PathBuf,
     /// Number of samples.
-    pub(super) samples: u64,
+    pub(in crate::commands) samples: u64,
     /// Number of samples that were damaged, or whose callchain exceeds a record.
-    pub(super) omitted: u64,
+    pub(in crate::commands) omitted: u64,
     /// Reason why the recording ends early; it has all records up to there.
-    pub(super) failed: Option<anyhow::Error>,
+    pub(in crate::commands) failed: Option<anyhow::Error>,
 }
 
 /// Unwinds a stream while it arrives, and writes it to `output`.
-pub(super) fn write_unwound(
+pub(in crate::commands) fn write_unwound(
     source: Source,
-    output: UnwoundFile,
+    output: RecordingOutput,
     options: &Options,
     observer: &Arc<dyn Observer>,
 ) -> WrittenAccount {
-    let UnwoundFile { file, is_compressed, command_line } = output;
-    let recording = GrowingRecording::new(BufWriter::new(file), evidence_writer(), is_compressed);
-    let recording = match recording {
-        Ok(recording) => recording.with_command_line(command_line),
-        Err(error) => {
-            return WrittenAccount { failed: Some(error.into()), ..WrittenAccount::default() };
-        }
-    };
-    let mut sink = UnwoundSink { recording, head: None, failed: None };
+    let mut sink = UnwoundSink { output, head: None, failed: None };
     let ticks = Ticks {
         tick: TICK,
         max_age: Some(MAX_AGE),
@@ -69,23 +53,32 @@ pub(super) fn write_unwound(
     let by_ticks = StreamOptions::by(Schedule::Ticks(ticks));
     let stream = StreamOptions { all_records: true, ..by_ticks };
     let read = pipeline().analyze_in_steps(source, stream, options, observer, &mut sink);
-    let UnwoundSink { recording, head, failed } = sink;
-    let (samples, omitted) = recording.samples();
+    let UnwoundSink { mut output, head, failed } = sink;
     let finished = match (failed, head) {
         (Some(error), _) => Err(error),
-        (None, Some(head)) => recording.finish(&head).map(drop),
-        (None, None) => Err(RewriteError::NoEvents),
+        (None, Some(head)) => output.finish(&head),
+        (None, None) => Err(RewriteError::NoEvents.into()),
     };
-    let failed = read.map_err(with_argument).and(finished.map_err(Into::into)).err();
-    WrittenAccount { samples, omitted, failed }
+    let failed = read.map(drop).map_err(with_argument).and(finished).err();
+    let (samples, omitted) = output.samples();
+    WrittenAccount { path: output.path().to_owned(), samples, omitted, failed }
 }
 
 /// Writes records and finished samples.
 struct UnwoundSink {
-    recording: GrowingRecording<BufWriter<File>>,
+    output: RecordingOutput,
     /// Head of the last batch.
     head: Option<Arc<Head>>,
-    failed: Option<RewriteError>,
+    failed: Option<anyhow::Error>,
+}
+
+impl UnwoundSink {
+    /// Writes something, unless writing has failed before.
+    fn write(&mut self, write: impl FnOnce(&mut RecordingOutput) -> anyhow::Result<()>) {
+        if self.failed.is_none() {
+            self.failed = write(&mut self.output).err();
+        }
+    }
 }
 
 impl Sink for UnwoundSink {
@@ -95,26 +88,33 @@ impl Sink for UnwoundSink {
 
     fn batch(&mut self, batch: &Batch, _: &mut Profile) {
         self.head = Some(Arc::clone(batch.head()));
-        if self.failed.is_none() {
-            self.failed = self.recording.take_in(batch).err();
-        }
+        self.write(|output| output.take_in(batch));
+    }
+
+    fn waiting(&mut self, samples: &Profile) {
+        self.write(|output| {
+            for row in samples.samples.iter() {
+                let chain = finished_chain(samples, row);
+                output.provisional(row.time().unwrap_or_default(), chain)?;
+            }
+            Ok(())
+        });
+    }
+
+    fn wants_all(&mut self) -> bool {
+        self.output.is_due()
     }
 
     fn grown(&mut self, grown: &Grown<'_>) -> io::Result<()> {
         let (_, rows) = grown.new_samples();
-        let mut write = || -> Result<(), RewriteError> {
+        let head = self.head.clone();
+        self.write(|output| {
             for row in rows {
                 let chain = finished_chain(grown.profile, row);
-                self.recording.sample(row.time().unwrap_or_default(), chain)?;
+                output.sample(row.time().unwrap_or_default(), chain)?;
             }
-            match &self.head {
-                Some(head) => self.recording.checkpoint(head),
-                None => Ok(()),
-            }
-        };
-        if self.failed.is_none() {
-            self.failed = write().err();
-        }
+            head.map_or(Ok(()), |head| output.checkpoint(&head))
+        });
         Ok(())
     }
 

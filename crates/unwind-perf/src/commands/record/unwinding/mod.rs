@@ -10,11 +10,15 @@
     reason = "a place where perf is started and the recording is created"
 )]
 
+mod output;
+mod perf_messages;
+mod rotated;
+mod started;
+mod unwound;
+
 use std::ffi::OsString;
-use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
@@ -26,16 +30,21 @@ use anyhow::{Context as _, anyhow, bail};
 use host::{ByteStream, ScratchDir};
 use pipeline::{NameOptions, Observer, Options, Source, Unobserved};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR2};
 use signal_hook::iterator::Signals;
 
+pub(in crate::commands) use self::output::RecordingOutput;
+use self::output::{OutputFacts, OutputForm};
+use self::perf_messages::pass_on;
+use self::rotated::RotationRules;
+pub(crate) use self::started::start_program;
+use self::started::{RunningProgram, WaitingProgram, fifo, open_fifo, terminate};
+pub(in crate::commands) use self::unwound::{WrittenAccount, write_unwound};
 use super::exit_status::exit_status;
 use super::in_shell;
 use super::options::{Abilities, RecordTarget, perf_arguments};
-use super::perf_messages::pass_on;
 use super::previous::{PreviousRecordings, make_old};
-use super::started::{RunningProgram, WaitingProgram, fifo, open_fifo, terminate};
-use super::unwound::{UnwoundFile, WrittenAccount, write_unwound};
+use super::store::StoreChoice;
 use crate::args::{RecordArgs, host};
 use crate::terminal::{Status, print_error, print_note};
 
@@ -49,7 +58,7 @@ const LOOK: Duration = Duration::from_millis(50);
 pub(super) fn record(
     args: &RecordArgs,
     recording: &Path,
-    use_it: impl FnOnce() -> anyhow::Result<()>,
+    use_it: impl FnOnce(&Path) -> anyhow::Result<()>,
 ) -> anyhow::Result<Status> {
     let folder =
         ScratchDir::below(&std::env::temp_dir()).context("cannot write the temporary folder")?;
@@ -63,7 +72,7 @@ pub(super) fn record(
     };
     let EndedRecording { written, perf, program, was_stopped } = ended;
     let status = Status::Ended(exit_status(program.unwrap_or(perf)));
-    let WrittenAccount { samples, omitted, failed } = written;
+    let WrittenAccount { path, samples, omitted, failed } = written;
     if samples == 0 {
         previous.restore();
         let error = failed.unwrap_or_else(|| anyhow!("the recording has no samples"));
@@ -79,7 +88,7 @@ pub(super) fn record(
     if omitted > 0 {
         print_note(&format!("{omitted} samples are damaged and not in the recording"));
     }
-    use_it()?;
+    use_it(&path)?;
     Ok(status)
 }
 
@@ -140,7 +149,7 @@ impl RunningRecording {
 }
 
 /// Unwinds the stream of perf into a file.
-fn unwind(stream: OwnedFd, output: UnwoundFile) -> WrittenAccount {
+fn unwind(stream: OwnedFd, output: RecordingOutput) -> WrittenAccount {
     let observer: Arc<dyn Observer> = Arc::new(Unobserved);
     let names = NameOptions { look_up: false, ..NameOptions::default() };
     let options = Options { names, ..Options::default() };
@@ -155,8 +164,8 @@ fn start_recorder(
     recording: &Path,
     folder: &Path,
     program: Option<&WaitingProgram>,
-) -> anyhow::Result<(Recorder, PerfControl)> {
-    let control = PerfControl::new(folder).context("cannot create FIFOs for perf")?;
+) -> anyhow::Result<(Recorder, Arc<PerfControl>)> {
+    let control = Arc::new(PerfControl::new(folder).context("cannot create FIFOs for perf")?);
     let abilities = Abilities::find(&args.perf, &*host());
     let words = words(args, folder, program, &abilities);
     if !args.quiet {
@@ -165,11 +174,7 @@ fn start_recorder(
             eprintln!("Press Ctrl-C to end the recording.");
         }
     }
-    make_old(recording).with_context(|| format!("cannot replace {}", recording.display()))?;
-    let file =
-        new_file(recording).with_context(|| format!("cannot write {}", recording.display()))?;
-    let command_line = equivalent_command(args, recording, &abilities);
-    let output = UnwoundFile { file, is_compressed: !args.no_compress, command_line };
+    let output = output(args, recording, &abilities, &control)?;
     let mut perf = Command::new(&args.perf)
         .args(&words)
         .stdin(Stdio::null())
@@ -199,9 +204,48 @@ fn equivalent_command(args: &RecordArgs, recording: &Path, abilities: &Abilities
     std::iter::once(perf).chain(words).map(OsString::into_encoded_bytes).collect()
 }
 
-/// Creates a file that only this user can read, as perf does.
-fn new_file(path: &Path) -> io::Result<File> {
-    File::options().write(true).create(true).truncate(true).mode(0o600).open(path)
+/// Creates the output of the recording.
+fn output(
+    args: &RecordArgs,
+    recording: &Path,
+    abilities: &Abilities,
+    control: &Arc<PerfControl>,
+) -> anyhow::Result<RecordingOutput> {
+    let request = Arc::<AtomicBool>::default();
+    let form = match (args.every, args.last) {
+        (Some(every), _) => {
+            let (keep, most) = (args.keep, args.max_size);
+            OutputForm::Rotated(RotationRules { every, keep, most })
+        }
+        (None, Some(kept)) => OutputForm::Last(kept),
+        (None, None) => OutputForm::File(args.max_size),
+    };
+    if !matches!(form, OutputForm::File(_)) {
+        signal_hook::flag::register(SIGUSR2, Arc::clone(&request))?;
+        if !args.quiet {
+            let what = if args.every.is_some() { "begins the next file" } else { "writes a file" };
+            eprintln!("kill -USR2 {} {what}", std::process::id());
+        }
+    }
+    if !matches!(form, OutputForm::Rotated(_)) {
+        make_old(recording).with_context(|| format!("cannot replace {}", recording.display()))?;
+    }
+    let (control, store) = (Arc::clone(control), StoreChoice::of(args));
+    let facts = OutputFacts {
+        path: recording.to_owned(),
+        is_compressed: !args.no_compress,
+        command_line: Some(equivalent_command(args, recording, abilities)),
+        request,
+        stop: Box::new(move || control.stop()),
+        completed: Box::new(move |path| {
+            if let Some(store) = &store {
+                store.store_beside(path);
+            }
+        }),
+        is_quiet: args.quiet,
+    };
+    RecordingOutput::new(form, facts)
+        .with_context(|| format!("cannot write {}", recording.display()))
 }
 
 /// Returns the arguments of perf.
@@ -227,6 +271,8 @@ fn words(
 struct PerfControl {
     control: OwnedFd,
     ready: OwnedFd,
+    /// True if perf was asked to end.
+    stopped: AtomicBool,
 }
 
 impl PerfControl {
@@ -237,7 +283,7 @@ impl PerfControl {
             open_fifo(&path)
         });
         let [control, ready] = made;
-        Ok(Self { control: control?, ready: ready? })
+        Ok(Self { control: control?, ready: ready?, stopped: AtomicBool::new(false) })
     }
 
     /// Source: `tools/perf/Documentation/perf-record.txt`, `--control`.
@@ -245,6 +291,12 @@ impl PerfControl {
         let line = format!("{command}\n");
         rustix::io::write(&self.control, line.as_bytes())?;
         Ok(())
+    }
+
+    /// Ends the recording.
+    fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+        let _ = self.send("stop");
     }
 
     /// Returns true if perf acknowledged a command within `wait`.
@@ -255,29 +307,26 @@ impl PerfControl {
     }
 
     /// Stops perf when the program ends, or when a signal should end this process. The program gets SIGTERM then.
-    fn end_with(self, program: Option<RunningProgram>) -> io::Result<EndOfRecording> {
+    fn end_with(self: Arc<Self>, program: Option<RunningProgram>) -> io::Result<EndOfRecording> {
         let pid = program.as_ref().and_then(RunningProgram::pid);
-        let (control, stopped) = (Arc::new(self), Arc::<AtomicBool>::default());
         let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
         let handle = signals.handle();
-        let (of_signals, is_stopped) = (Arc::clone(&control), Arc::clone(&stopped));
+        let control = Arc::clone(&self);
         let forwarding = std::thread::spawn(move || {
             for _ in signals.forever() {
-                is_stopped.store(true, Ordering::Relaxed);
-                let _ = of_signals.send("stop");
+                control.stop();
                 terminate(pid);
             }
         });
-        let is_stopped = Arc::clone(&stopped);
+        let control = Arc::clone(&self);
         let program = program.map(|program| {
             std::thread::spawn(move || {
                 let ended = program.wait();
-                is_stopped.store(true, Ordering::Relaxed);
-                let _ = control.send("stop");
+                control.stop();
                 ended
             })
         });
-        Ok(EndOfRecording { program, forwarding, handle, stopped })
+        Ok(EndOfRecording { program, forwarding, handle, control: self })
     }
 }
 
@@ -286,13 +335,13 @@ struct EndOfRecording {
     program: Option<JoinHandle<io::Result<ExitStatus>>>,
     forwarding: JoinHandle<()>,
     handle: signal_hook::iterator::Handle,
-    stopped: Arc<AtomicBool>,
+    control: Arc<PerfControl>,
 }
 
 impl EndOfRecording {
     /// Returns true if perf was asked to end.
     fn was_stopped(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed)
+        self.control.stopped.load(Ordering::Relaxed)
     }
 
     /// Waits for the program, and returns its status.
