@@ -8,7 +8,7 @@ use clap::{Args, ValueHint};
 use options::{parse_duration, parse_size};
 
 /// The arguments of `record`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct RecordArgs {
     /// Record these processes
     #[arg(short, long, value_name = "PID,…", value_delimiter = ',')]
@@ -17,6 +17,16 @@ pub(crate) struct RecordArgs {
     /// Record all processes on all processors
     #[arg(short, long, conflicts_with = "pid")]
     pub(crate) all_cpus: bool,
+
+    /// Record the processes of a control group and of the groups below it
+    ///
+    /// NAME is a path such as system.slice/nginx.service. Needs perf 4.17 or later.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["pid", "all_cpus"])]
+    pub(crate) cgroup: Option<PathBuf>,
+
+    /// Record a running container of docker, podman, nerdctl, crictl or machinectl
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["pid", "all_cpus", "cgroup"])]
+    pub(crate) container: Option<String>,
 
     /// Write the recording to FILE; an existing one becomes FILE.old
     #[arg(short, long, value_name = "FILE", default_value = "perf.data")]
@@ -117,8 +127,15 @@ pub(crate) struct RecordArgs {
 
     /// The command to record, with its arguments
     ///
-    /// With --pid or --all-cpus, its end ends the recording.
+    /// With --pid, --all-cpus, --cgroup or --container, its end ends the recording.
     #[arg(value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
     #[arg(value_hint = ValueHint::CommandWithArguments)]
     pub(crate) command: Vec<OsString>,
+}
+
+impl RecordArgs {
+    /// Returns true if the events are those of all processors, even if only a control group's samples are recorded.
+    pub(crate) fn is_system_wide(&self) -> bool {
+        self.all_cpus || self.cgroup.is_some() || self.container.is_some()
+    }
 }

@@ -1,9 +1,11 @@
 //! `unwind-perf record`: starts `perf record` with the best options, reports the quality of the recording, and stores
 //! the files that it needs.
 //!
-//! It is the only command that starts another program, and it ends with that program's status.
+//! It is the only command that starts other programs, and it ends with the status of the recorded one.
 
 mod bundled;
+mod cgroup;
+mod container;
 mod exit_status;
 mod options;
 mod previous;
@@ -18,9 +20,12 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use clap::Parser as _;
+use host::Host;
 use pipeline::{Analysis, Error, NameOptions, Observer, Options, Unobserved};
 
 use self::bundled::BundledRecording;
+use self::cgroup::Hierarchy;
+use self::container::RunningContainer;
 use self::options::{Abilities, RecordTarget, perf_arguments};
 use self::previous::PreviousRecordings;
 use self::store::{StoreChoice, store_files};
@@ -28,12 +33,16 @@ pub(crate) use self::unwinding::start_program;
 pub(super) use self::unwinding::{RecordingOutput, WrittenAccount, write_unwound};
 use crate::args::{Cli, RecordArgs, host, pipeline, source, with_argument};
 use crate::commands;
-use crate::terminal::{Status, print_damage, print_error, print_summary, shown, to_terminal};
+use crate::terminal::{
+    Status, print_damage, print_error, print_note, print_summary, shown, to_terminal,
+};
 
 /// Records a program, and examines the recording.
 pub(super) fn run(args: &RecordArgs) -> anyhow::Result<Status> {
-    if args.command.is_empty() && args.pid.is_empty() && !args.all_cpus {
-        bail!("name a command (record -- COMMAND), processes (-p PID), or all (-a)");
+    if args.command.is_empty() && args.pid.is_empty() && !args.is_system_wide() {
+        bail!(
+            "name a command (record -- COMMAND), processes (-p PID, --cgroup, --container) or all (-a)"
+        );
     }
     if let Some(word) = args.command.first().filter(|it| it.as_encoded_bytes().starts_with(b"-")) {
         bail!("record has no option {}; see record --help", word.display());
@@ -50,11 +59,37 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<Status> {
         let (option, path) = ("buildid_dirs", path.clone());
         return Err(with_argument(Error::SharedFolder { option, path, distrust }));
     }
-    if !is_bundle(args)? {
+    let is_bundle = is_bundle(args)?;
+    let args = &with_group(args, &*host())?;
+    if !is_bundle {
         return record(args, &args.output, |recording| look_at(args, recording));
     }
     let packed = BundledRecording::new(&args.output)?;
     record(args, packed.recording(), |_| packed.pack(args))
+}
+
+/// Returns the arguments with the name of the control group that perf records.
+fn with_group(args: &RecordArgs, host: &dyn Host) -> anyhow::Result<RecordArgs> {
+    let mut args = args.clone();
+    if let Some(path) = &args.cgroup {
+        let found = Hierarchy::find(host).and_then(|hierarchy| hierarchy.group(path, host));
+        let named = || format!("--cgroup {}", shown(&path.to_string_lossy()));
+        args.cgroup = Some(found.with_context(named)?);
+    }
+    if let Some(name) = &args.container {
+        let found = container::find(name).and_then(|container| {
+            let group = Hierarchy::find(host)?.of_container(&container, host)?;
+            Ok((container, group))
+        });
+        let (RunningContainer { runtime, pid, .. }, group) =
+            found.with_context(|| format!("--container {}", shown(name)))?;
+        if !args.quiet {
+            let name = shown(name);
+            print_note(&format!("{runtime} runs {name}; its first process is {pid}"));
+        }
+        args.cgroup = Some(group);
+    }
+    Ok(args)
 }
 
 /// Returns true if the recording becomes a bundle.

@@ -76,9 +76,11 @@ pub(super) fn perf_arguments(
         add("sched:sched_switch");
         add("--switch-events");
     } else {
-        if args.event.is_empty() && !abilities.has_counters {
+        // perf's own default cannot be limited to a control group.
+        let default = if abilities.has_counters { "cycles:P" } else { "cpu-clock" };
+        if args.event.is_empty() && (args.cgroup.is_some() || !abilities.has_counters) {
             add("-e");
-            add("cpu-clock");
+            add(default);
         }
         for event in &args.event {
             add("-e");
@@ -95,13 +97,20 @@ pub(super) fn perf_arguments(
     if abilities.compression && !args.no_compress && matches!(target, RecordTarget::File(_)) {
         add("-z");
     }
-    if args.all_cpus {
+    if args.is_system_wide() {
+        // Records of BPF programs stay: those of a control group run in its processes.
         add("-a");
     } else if abilities.no_bpf_event {
         // perf's thread for these records sleeps for a second at a time, and perf waits for it at the end.
         // Source: `tools/perf/util/sideband_evlist.c`, `perf_evlist__poll_thread`.
         add("--no-bpf-event");
     }
+    if let Some(group) = &args.cgroup {
+        // A single name applies to all events before it.
+        // Source: `tools/perf/util/cgroup.c`, `parse_cgroups`.
+        words.extend(["-G".into(), group.into()]);
+    }
+    let mut add = |word: &str| words.push(word.into());
     if !args.pid.is_empty() {
         add("-p");
         let pids: Vec<String> = args.pid.iter().map(ToString::to_string).collect();
@@ -131,12 +140,20 @@ mod tests {
         args: RecordArgs,
     }
 
-    fn words(line: &str, abilities: &Abilities) -> String {
+    fn parsed(line: &str) -> RecordArgs {
         let line = line.split_whitespace();
         let only = RecordOnly::try_parse_from(std::iter::once("x").chain(line)).expect("arguments");
-        let words = perf_arguments(&only.args, RecordTarget::File(&only.args.output), abilities);
+        only.args
+    }
+
+    fn in_line(words: &[OsString]) -> String {
         let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
         words.join(" ")
+    }
+
+    fn words(line: &str, abilities: &Abilities) -> String {
+        let args = parsed(line);
+        in_line(&perf_arguments(&args, RecordTarget::File(&args.output), abilities))
     }
 
     #[test]
@@ -170,6 +187,29 @@ mod tests {
         assert_eq!(
             words("-a --no-compress", &all),
             "record -F 500 --call-graph dwarf,16384 --buildid-mmap -a -o perf.data"
+        );
+    }
+
+    #[test]
+    fn all_events_are_limited_to_the_group() {
+        let plain = Abilities::default();
+        assert_eq!(
+            words("--cgroup a/b -- sleep 1", &plain),
+            "record -e cpu-clock -F 997 --call-graph dwarf,16384 -a -G a/b -o perf.data -- sleep 1"
+        );
+        assert_eq!(
+            words("--cgroup a -e cycles -e page-faults", &plain),
+            "record -e cycles -e page-faults -F 997 --call-graph dwarf,16384 -a -G a -o perf.data"
+        );
+        assert_eq!(
+            words("--cgroup a --off-cpu", &plain),
+            "record -e cpu-clock/freq=997/ -e sched:sched_switch --switch-events --call-graph dwarf,16384 -a -G a \
+             -o perf.data"
+        );
+        let counters = Abilities { has_counters: true, no_bpf_event: true, ..Abilities::default() };
+        assert_eq!(
+            words("--cgroup a", &counters),
+            "record -e cycles:P -F 997 --call-graph dwarf,16384 -a -G a -o perf.data"
         );
     }
 }

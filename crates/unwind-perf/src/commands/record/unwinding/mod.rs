@@ -256,7 +256,7 @@ fn words(
     abilities: &Abilities,
 ) -> Vec<OsString> {
     let mut words = perf_arguments(args, RecordTarget::Stream, abilities);
-    if let Some(program) = program.filter(|_| !args.all_cpus && args.pid.is_empty()) {
+    if let Some(program) = program.filter(|_| !args.is_system_wide() && args.pid.is_empty()) {
         words.extend(["-p".into(), program.id().to_string().into()]);
     }
     let mut fifos = OsString::from("fifo:");

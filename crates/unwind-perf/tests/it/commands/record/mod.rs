@@ -1,5 +1,6 @@
 //! `record`, with a script in place of perf: the exit status, previous recordings, and the stored files.
 
+mod targets;
 mod unwinding;
 
 use std::fs;
@@ -183,7 +184,15 @@ fn the_status_is_that_of_the_program() {
         (&["--perf", "./none", "--", "/bin/true"], "cannot start ./none"),
         (&["-o", "-", "--", "/bin/true"], "-o - is not supported"),
         (&["--no-such-option", "--", "/bin/true"], "record has no option --no-such-option"),
-        (&[], "name a command (record -- COMMAND)"),
+        (
+            &[],
+            "name a command (record -- COMMAND), processes (-p PID, --cgroup, --container) or all (-a)",
+        ),
+        (&["-a", "--cgroup", "x"], "'--all-cpus' cannot be used with '--cgroup <NAME>'"),
+        (
+            &["-p", "1", "--container", "x"],
+            "'--pid <PID,…>' cannot be used with '--container <NAME>'",
+        ),
         (&["--store-size", "many", "--", "/bin/true"], "invalid value 'many'"),
     ] {
         let all = [&["record"][..], arguments].concat();
