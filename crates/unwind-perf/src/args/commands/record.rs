@@ -7,6 +7,8 @@ use std::time::Duration;
 use clap::{Args, ValueHint};
 use options::{parse_duration, parse_size};
 
+use crate::args::values::BufferSize;
+
 /// The arguments of `record`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct RecordArgs {
@@ -36,6 +38,12 @@ pub(crate) struct RecordArgs {
     #[arg(short = 'F', long, value_name = "HZ", default_value_t = 997)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) frequency: u32,
+
+    /// Size of perf's buffer for each processor: pages, or a size with B, K, M or G
+    ///
+    /// It is rounded up to a power of two. A larger one loses fewer samples.
+    #[arg(short, long, value_name = "SIZE", value_parser = BufferSize::parse)]
+    pub(crate) mmap_pages: Option<BufferSize>,
 
     /// Bytes of the stack that each sample copies, up to 65528
     #[arg(long, value_name = "BYTES", default_value_t = 16_384)]

@@ -1,10 +1,12 @@
-//! How values of arguments are read: closed choices, times, formats, colours.
+//! How values of arguments are read: closed choices, times, formats, colours, sizes of buffers.
 
+mod buffer_size;
 mod choice;
 mod color;
 mod format;
 mod times;
 
+pub(crate) use buffer_size::BufferSize;
 pub(crate) use choice::ChoiceParser;
 pub(crate) use color::{ColorArg, color_in_arguments};
 pub(crate) use format::FormatParser;

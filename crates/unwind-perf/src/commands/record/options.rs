@@ -89,6 +89,10 @@ pub(super) fn perf_arguments(
         add("-F");
         add(&frequency.to_string());
     }
+    if let Some(size) = args.mmap_pages {
+        add("-m");
+        add(&size.to_string());
+    }
     add("--call-graph");
     add(&format!("dwarf,{}", args.stack_size - args.stack_size % 8));
     if abilities.buildid_mmap {
@@ -208,8 +212,8 @@ mod tests {
         );
         let counters = Abilities { has_counters: true, no_bpf_event: true, ..Abilities::default() };
         assert_eq!(
-            words("--cgroup a", &counters),
-            "record -e cycles:P -F 997 --call-graph dwarf,16384 -a -G a -o perf.data"
+            words("--cgroup a -m 4m", &counters),
+            "record -e cycles:P -F 997 -m 4M --call-graph dwarf,16384 -a -G a -o perf.data"
         );
     }
 }
