@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Args, ValueHint};
 use options::{parse_duration, parse_size};
 
-use crate::args::values::BufferSize;
+use crate::args::BufferSize;
 
 /// The arguments of `record`.
 #[derive(Clone, Debug, Args)]
@@ -62,7 +62,7 @@ pub(crate) struct RecordArgs {
     #[arg(long, conflicts_with = "event")]
     pub(crate) off_cpu: bool,
 
-    /// The perf command
+    /// The perf command, version 3.7 or later; --off-cpu needs 4.3
     #[arg(long, value_name = "FILE", default_value = "perf", value_hint = ValueHint::ExecutablePath)]
     pub(crate) perf: PathBuf,
 

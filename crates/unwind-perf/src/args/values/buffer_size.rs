@@ -40,6 +40,20 @@ impl BufferSize {
         };
         self.number.checked_mul(unit)
     }
+
+    /// Returns the largest size that locks at most `kb` KiB for each processor.
+    pub(crate) fn largest_within(kb: u64) -> Self {
+        let page = rustix::param::page_size() as u64 / 1024;
+        let rest = kb.saturating_sub(page).max(page);
+        Self { number: 1 << rest.ilog2(), unit: Some('K') }
+    }
+
+    /// Returns the memory that perf locks for each processor, in KiB: a power of two, and the page before it.
+    pub(crate) fn locked_kb(self) -> u64 {
+        let page = rustix::param::page_size() as u64;
+        let pages = self.bytes().unwrap_or_default().div_ceil(page).next_power_of_two();
+        (pages + 1) * page / 1024
+    }
 }
 
 impl Display for BufferSize {
@@ -63,5 +77,15 @@ mod tests {
         for wrong in ["", "0", "4T", "M", "-1", "1,2", "4é", "2000G", "99999999999999999999"] {
             assert_eq!(text(wrong), Err(error.to_owned()));
         }
+    }
+
+    #[test]
+    fn perf_rounds_up() {
+        let kb = |text: &str| BufferSize::parse(text).map(BufferSize::locked_kb);
+        let page = rustix::param::page_size() as u64 / 1024;
+        assert_eq!(kb("3M"), Ok(4096 + page));
+        assert_eq!((kb("1"), kb("3")), (Ok(2 * page), Ok(5 * page)));
+        let largest = |kb| BufferSize::largest_within(kb).to_string();
+        assert_eq!((largest(512 + page), largest(511 + page)), ("512K".into(), "256K".into()));
     }
 }

@@ -7,8 +7,11 @@ mod bundled;
 mod cgroup;
 mod container;
 mod exit_status;
+mod installed;
 mod options;
+mod preconditions;
 mod previous;
+mod refusal;
 mod run;
 mod store;
 mod unwinding;
@@ -61,6 +64,7 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<Status> {
     }
     let is_bundle = is_bundle(args)?;
     let args = &with_group(args, &*host())?;
+    preconditions::check(args, &*host())?;
     if !is_bundle {
         return record(args, &args.output, |recording| look_at(args, recording));
     }

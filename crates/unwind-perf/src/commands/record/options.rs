@@ -133,6 +133,20 @@ pub(super) fn perf_arguments(
     words
 }
 
+/// Returns the arguments of a short recording in `file` with the same rights.
+pub(super) fn trial_arguments(
+    args: &RecordArgs,
+    file: &Path,
+    abilities: &Abilities,
+) -> Vec<OsString> {
+    let args = RecordArgs { command: vec!["true".into()], no_compress: true, ..args.clone() };
+    let mut words = perf_arguments(&args, RecordTarget::File(file), abilities);
+    if args.is_system_wide() && abilities.no_bpf_event {
+        words.insert(1, "--no-bpf-event".into());
+    }
+    words
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,6 +172,20 @@ mod tests {
     fn words(line: &str, abilities: &Abilities) -> String {
         let args = parsed(line);
         in_line(&perf_arguments(&args, RecordTarget::File(&args.output), abilities))
+    }
+
+    #[test]
+    fn a_trial_has_the_same_events_and_target() {
+        let all = Abilities { no_bpf_event: true, compression: true, ..Abilities::default() };
+        let trial = |line| in_line(&trial_arguments(&parsed(line), Path::new("t"), &all));
+        assert_eq!(
+            trial("-a -m 64 -- ./program"),
+            "record --no-bpf-event -e cpu-clock -F 997 -m 64 --call-graph dwarf,16384 -a -o t -- true"
+        );
+        assert_eq!(
+            trial("-p 7"),
+            "record -e cpu-clock -F 997 --call-graph dwarf,16384 --no-bpf-event -p 7 -o t -- true"
+        );
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Start and end of perf. Signals that should end this process end the recording: perf gets them, and the command
 //! continues with the data that perf wrote.
-#![allow(clippy::disallowed_methods, reason = "the one place where another program is started")]
+#![allow(clippy::disallowed_methods, reason = "a place where perf is started")]
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
@@ -35,11 +35,28 @@ pub(super) fn perf(program: &Path, words: &[OsString]) -> io::Result<ExitStatus>
     ended
 }
 
-/// Returns the output of perf; empty if it cannot be started.
-pub(super) fn text_of(program: &Path, words: &[&str]) -> String {
-    let ran = Command::new(program).args(words).stdin(Stdio::null()).output();
-    let Ok(ran) = ran else { return String::new() };
+/// Messages of an ended perf.
+#[derive(Debug)]
+pub(super) struct PerfOutput {
+    /// True if its exit status is 0.
+    pub(super) is_success: bool,
+    /// Its standard output and standard error.
+    pub(super) text: String,
+}
+
+/// Runs perf to its end without input, with messages in English.
+///
+/// # Errors
+/// If it cannot be started.
+pub(super) fn said_by(program: &Path, words: &[impl AsRef<OsStr>]) -> io::Result<PerfOutput> {
+    let mut command = Command::new(program);
+    let ran = command.args(words).env("LC_ALL", "C").stdin(Stdio::null()).output()?;
     let mut text = String::from_utf8_lossy(&ran.stdout).into_owned();
     text.push_str(&String::from_utf8_lossy(&ran.stderr));
-    text
+    Ok(PerfOutput { is_success: ran.status.success(), text })
+}
+
+/// Returns the output of perf; empty if it cannot be started.
+pub(super) fn text_of(program: &Path, words: &[&str]) -> String {
+    said_by(program, words).map_or_else(|_| String::new(), |said| said.text)
 }

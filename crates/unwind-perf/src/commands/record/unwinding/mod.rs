@@ -190,7 +190,7 @@ fn start_recorder(
     while !control.is_ready(LOOK)? {
         if let Some(ended) = perf.try_wait()? {
             let (_, _) = (unwinder.join(), messages.join());
-            bail!("perf did not start to record ({ended}); --unwind needs perf 5.10 or later");
+            bail!("perf did not start to record ({ended})");
         }
     }
     Ok((Recorder { perf, unwinder, messages }, control))

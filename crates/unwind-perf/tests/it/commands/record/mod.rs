@@ -1,5 +1,6 @@
 //! `record`, with a script in place of perf: the exit status, previous recordings, and the stored files.
 
+mod preconditions;
 mod targets;
 mod unwinding;
 

@@ -14,7 +14,7 @@ fn record(folder: &Path, arguments: &[&str]) -> Ran {
     finish(command.env("HOME", folder).env("PATH", folder).spawn().expect("the command starts"))
 }
 
-fn program(folder: &Path, name: &str, text: &str) {
+pub(super) fn program(folder: &Path, name: &str, text: &str) {
     fs::write(folder.join(name), format!("#!/bin/sh\n{text}\n")).expect("a script");
     let mode = fs::Permissions::from_mode(0o755);
     fs::set_permissions(folder.join(name), mode).expect("executable");
