@@ -10,7 +10,7 @@ use host::{Host, Origin, ScratchDir};
 
 use super::installed;
 use super::options::{Abilities, trial_arguments};
-use super::refusal::reason;
+use super::refusal::{is_refused, reason};
 use super::run::said_by;
 use crate::args::RecordArgs;
 use crate::terminal::print_note;
@@ -37,6 +37,8 @@ const SWITCHES: [&str; 2] = [
 pub(super) struct Rights {
     /// The user's id.
     pub(super) user: u32,
+    /// True for root, unless it is that of a container of a user.
+    pub(super) is_root: bool,
     /// True if the process may observe all others (`CAP_PERFMON` or `CAP_SYS_ADMIN`).
     pub(super) observes_all: bool,
     /// True if the process may read the maps of all others (`CAP_SYS_PTRACE`).
@@ -61,14 +63,17 @@ impl Rights {
             line?.split_whitespace().next()
         };
         let capabilities = u64::from_str_radix(field("CapEff")?, 16).ok()?;
-        let has = |capability: u32| capabilities >> capability & 1 == 1;
+        let is_initial = is_initial_user_namespace(host);
+        let has = |capability: u32| is_initial && capabilities >> capability & 1 == 1;
         let setting = |name: &str| {
             let path = format!("/proc/sys/kernel/{name}");
             let text = host.read(Path::new(&path), Origin::System).ok()?;
             String::from_utf8_lossy(&text).trim().parse().ok()
         };
+        let user = field("Uid")?.parse().ok()?;
         Some(Self {
-            user: field("Uid")?.parse().ok()?,
+            user,
+            is_root: user == 0 && is_initial,
             observes_all: has(CAP_PERFMON) || has(CAP_SYS_ADMIN),
             reads_maps: has(CAP_SYS_PTRACE),
             sees_addresses: has(CAP_SYSLOG),
@@ -80,13 +85,13 @@ impl Rights {
 
     /// Returns a command of root as this user types it.
     pub(super) fn root_command(&self, command: &str) -> String {
-        if self.user == 0 { command.to_owned() } else { format!("sudo {command}") }
+        if self.is_root { command.to_owned() } else { format!("sudo {command}") }
     }
 
     /// Returns notes about frames that the recording lacks, or that have no names.
     fn notes(&self, args: &RecordArgs) -> Vec<String> {
         let mut notes = Vec::new();
-        if args.is_system_wide() && !self.reads_maps && self.user != 0 {
+        if args.is_system_wide() && !self.reads_maps && !self.is_root {
             notes.push(
                 "only root can read the maps of other users' processes; their frames have no names"
                     .to_owned(),
@@ -111,6 +116,15 @@ impl Rights {
         }
         notes
     }
+}
+
+/// Returns true if capabilities apply to the whole system, unlike those in a container of a user.
+///
+/// Source: `user_namespaces(7)`: the initial namespace maps all ids to themselves.
+fn is_initial_user_namespace(host: &dyn Host) -> bool {
+    let map = host.read(Path::new("/proc/self/uid_map"), Origin::System).unwrap_or_default();
+    let map = String::from_utf8_lossy(&map);
+    map.is_empty() || map.split_whitespace().eq(["0", "0", "4294967295"])
 }
 
 /// Checks all conditions, and prints notes about lesser ones unless the user wants none.
@@ -156,7 +170,7 @@ fn is_every_event_refused(args: &RecordArgs) -> bool {
     let file = folder.path().join("trial");
     let words = ["record", "-e", "cpu-clock:u", "-o"].map(AsRef::as_ref);
     let words = [&words[..], &[file.as_os_str(), "--".as_ref(), "true".as_ref()]].concat();
-    said_by(&args.perf, &words).is_ok_and(|said| !said.is_success)
+    said_by(&args.perf, &words).is_ok_and(|said| !said.is_success && is_refused(&said.text))
 }
 
 #[cfg(test)]
@@ -187,6 +201,7 @@ mod tests {
     fn rights_are_read() {
         let user = Rights {
             user: 1000,
+            is_root: false,
             observes_all: false,
             reads_maps: false,
             sees_addresses: false,
@@ -205,6 +220,13 @@ mod tests {
         );
         assert_eq!(rights("0000000000080000", "-1\n", "1\n"), Rights { reads_maps: true, ..user });
         assert_eq!(Rights::find(&MemoryHost::new()), None);
+        let host = MemoryHost::new();
+        let map_of = |map: &str| {
+            host.insert("/proc/self/uid_map", map);
+            is_initial_user_namespace(&host)
+        };
+        assert!(map_of("         0          0 4294967295\n"));
+        assert!(!map_of("         0       1000          1\n"));
     }
 
     #[test]
@@ -228,7 +250,7 @@ mod tests {
         assert_eq!(notes(user, "1", "1"), [hidden]);
         assert_eq!((notes(user, "1", "0"), notes(all, "2", "1")), (none.clone(), none.clone()));
         assert_eq!(notes(all, "2", "2"), [hidden]);
-        let root = Rights { user: 0, ..rights(all, "2", "2") };
+        let root = Rights { is_root: true, ..rights(all, "2", "2") };
         assert_eq!(of("x", &root), [hidden.replace("sudo ", "")]);
         let maps =
             "only root can read the maps of other users' processes; their frames have no names";

@@ -12,6 +12,10 @@ use crate::args::{BufferSize, RecordArgs};
 const MLOCK_KB: &str = "/proc/sys/kernel/perf_event_mlock_kb";
 /// Its default, on systems with pages of 4 KiB.
 const DEFAULT_MLOCK_KB: u64 = 516;
+/// Part of perf's message about buffers that it may not lock.
+///
+/// Source: `tools/perf/builtin-record.c`, `record__mmap_evlist`.
+const NO_BUFFERS: &str = "Permission error mapping pages";
 /// Parts of perf's messages about tracepoints that it cannot read.
 ///
 /// Source: `tools/lib/api/fs/tracing_path.c`, `tracing_path__strerror_open_tp`.
@@ -37,14 +41,13 @@ pub(super) fn reason(
     host: &dyn Host,
     is_every_event_refused: &dyn Fn() -> bool,
 ) -> Option<String> {
-    let says = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
-    if says(&["Permission error mapping pages"]) {
+    if text.contains(NO_BUFFERS) {
         return Some(buffers(args, rights, host));
     }
-    if says(&UNREADABLE) {
+    if UNREADABLE.iter().any(|part| text.contains(part)) {
         return Some(tracepoints(args, rights));
     }
-    if !says(&REFUSED) {
+    if !is_refused(text) {
         return None;
     }
     let level = rights.paranoid?;
@@ -77,6 +80,11 @@ pub(super) fn reason(
     })
 }
 
+/// Returns true if the messages of perf are about an event that the kernel refuses.
+pub(super) fn is_refused(text: &str) -> bool {
+    !text.contains(NO_BUFFERS) && REFUSED.iter().any(|part| text.contains(part))
+}
+
 /// The buffers exceed the memory that the user may lock, for all recordings together.
 fn buffers(args: &RecordArgs, rights: &Rights, host: &dyn Host) -> String {
     let allowed = host.read(Path::new(MLOCK_KB), Origin::System).unwrap_or_default();
@@ -102,7 +110,7 @@ fn buffers(args: &RecordArgs, rights: &Rights, host: &dyn Host) -> String {
 /// perf cannot read tracepoints.
 fn tracepoints(args: &RecordArgs, rights: &Rights) -> String {
     let option = if args.off_cpu { "--off-cpu" } else { "a tracepoint" };
-    if rights.user == 0 {
+    if rights.is_root {
         format!("{option} needs tracefs; run mount -t tracefs nodev /sys/kernel/tracing")
     } else {
         format!("{option} needs tracefs, which only root can read; record as root")
@@ -190,8 +198,12 @@ mod tests {
     #[test]
     fn a_filter_is_named_only_if_it_is_certain() {
         let of = |line: &str, level, is_every_event_refused| {
-            let rights =
-                Rights { user: 0, is_filtered: true, paranoid: Some(level), ..Rights::default() };
+            let rights = Rights {
+                is_root: true,
+                is_filtered: true,
+                paranoid: Some(level),
+                ..Rights::default()
+            };
             reason_of(REFUSED, line, &rights, is_every_event_refused)
         };
         assert_eq!(
@@ -215,7 +227,7 @@ mod tests {
     #[test]
     fn tracepoints_need_tracefs() {
         let text = "Error:\tUnable to find debugfs/tracefs\n";
-        let root = Rights { observes_all: true, ..Rights::default() };
+        let root = Rights { is_root: true, observes_all: true, ..Rights::default() };
         assert_eq!(
             reason_of(text, "--off-cpu -- x", &user(2), false),
             "--off-cpu needs tracefs, which only root can read; record as root"
