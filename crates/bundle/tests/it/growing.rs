@@ -220,7 +220,7 @@ fn the_last_records_become_a_file() {
         let all = names(&["program", "/first", "/second"]);
         assert_eq!(write(&mut records), expected(&[&all, &samples(16..=20, true)]));
         assert_eq!(records.samples(), (5, 0));
-        assert!(records.len() > 0);
+        assert!(!records.is_empty());
     }
 }
 

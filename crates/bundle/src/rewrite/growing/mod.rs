@@ -9,6 +9,7 @@
 //! A checkpoint completes the file with the records so far, so that it is a recording even if this process is killed:
 //! samples that still wait have the chains as they were walked. Evidence for the callchains follows at the end.
 
+mod change;
 mod data;
 mod file;
 mod processes;

@@ -8,7 +8,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use perf_data::{EventAttr, Record, SampleType, Task};
+use perf_data::{EventAttr, RecordKind, SampleType, Task};
+
+use super::change::Change;
 
 /// Flag of a name that was set by exec, in the upper byte of a record's flags, and the offset of that byte.
 /// Source: `PERF_RECORD_MISC_COMM_EXEC`, `struct perf_event_header`.
@@ -18,50 +20,6 @@ const FLAGS: usize = 5;
 const TASK: usize = 8;
 /// Maps of a process that are kept at least before overlaid ones are searched for.
 const LEAST_MAPS: usize = 64;
-
-/// Change of the recorded processes by a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Change {
-    /// A range of addresses was mapped.
-    Map { pid: i32, start: u64, len: u64 },
-    /// A thread was named; exec also ends all maps of its process.
-    Name { pid: i32, tid: i32, is_exec: bool },
-    /// A thread or a process started.
-    Fork(Task),
-    /// A thread ended.
-    Exit { pid: i32, tid: i32 },
-    /// A fact of the machine, which replaces an earlier one with the same key.
-    Fact { kind: u32, key: u64 },
-    /// The end of such a fact.
-    NoFact { kind: u32, key: u64 },
-}
-
-impl Change {
-    /// Returns the change that a record states.
-    pub(super) fn of(kind: u32, record: &Record<'_>) -> Option<Self> {
-        Some(match record {
-            Record::Mmap(it) => Self::Map { pid: it.pid.0, start: it.start.0, len: it.len },
-            Record::Comm(it) => Self::Name { pid: it.pid.0, tid: it.tid.0, is_exec: it.exec },
-            Record::Fork(it) => Self::Fork(*it),
-            Record::Exit(it) => Self::Exit { pid: it.pid.0, tid: it.tid.0 },
-            Record::Namespaces(it) => Self::Fact { kind, key: u64::from(it.tid.0.cast_unsigned()) },
-            Record::Cgroup(it) => Self::Fact { kind, key: it.id },
-            Record::BpfEvent(it) => Self::Fact { kind, key: it.id.into() },
-            Record::TextPoke(it) => Self::Fact { kind, key: it.addr.0 },
-            Record::Ksymbol(it) if it.unregister => Self::NoFact { kind, key: it.addr.0 },
-            Record::Ksymbol(it) => Self::Fact { kind, key: it.addr.0 },
-            // The recorder's lists of threads, processors and event ids, and its clock.
-            Record::User(_) if !is_of_moment(kind) => Self::Fact { kind, key: 0 },
-            _ => return None,
-        })
-    }
-}
-
-/// Returns true for records of the recorder that concern a moment.
-const fn is_of_moment(kind: u32) -> bool {
-    use perf_data::RecordKind as Kind;
-    matches!(Kind(kind), Kind::FINISHED_ROUND | Kind::FINISHED_INIT | Kind::STAT | Kind::STAT_ROUND)
-}
 
 /// A record that is repeated.
 #[derive(Clone, Debug)]
@@ -128,6 +86,8 @@ impl Processes {
             }
             Change::Fork(task) => self.fork(task, bytes),
             Change::Exit { pid, tid } => {
+                let thread = u64::from(tid.cast_unsigned());
+                self.facts.remove(&(RecordKind::NAMESPACES.0, thread));
                 let Some(process) = self.processes.get_mut(&pid) else { return };
                 process.starts.remove(&tid);
                 process.names.remove(&tid);
@@ -297,7 +257,6 @@ fn without_exec(name: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use address::{Pid, Tid, Timestamp};
-    use perf_data::RecordKind;
 
     use super::*;
     use crate::rewrite::fields::Fields;
@@ -462,6 +421,11 @@ mod tests {
         let bytes = |test: &Test| test.0.records().iter().map(|it| it[0]).collect::<Vec<_>>();
         assert_eq!(bytes(&test), [2, 3]);
         test.0.apply(Change::NoFact { kind: symbol, key: 2 }, &[]);
+        assert_eq!(bytes(&test), [3]);
+        let kind = RecordKind::NAMESPACES.0;
+        test.0.apply(Change::Fact { kind, key: 7 }, &[4]);
+        assert_eq!(bytes(&test), [3, 4]);
+        test.exit([7, 7]);
         assert_eq!(bytes(&test), [3]);
     }
 }

@@ -12,9 +12,10 @@ use std::io::{Seek, Write};
 use address::Timestamp;
 use perf_data::{Batch, Head};
 
+use super::change::Change;
 use super::data::GrowingData;
 use super::file::RecordingFile;
-use super::processes::{Change, Processes};
+use super::processes::Processes;
 use super::waiting::{ReadyRecord, WaitingRecords};
 use super::{FinishedChain, FinishedFile, GrowingOptions};
 use crate::rewrite::RewriteError;

@@ -12,8 +12,8 @@ use address::Timestamp;
 use perf_data::{Batch, Endian, Event, RawBody, RecordContent};
 
 use super::FinishedChain;
+use super::change::Change;
 use super::data::SampleEvidence;
-use super::processes::Change;
 use crate::rewrite::sample::SampleParts;
 use crate::rewrite::{RewriteError, Stacks};
 

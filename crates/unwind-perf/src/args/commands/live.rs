@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueHint};
+use options::parse_duration;
 
 use super::serve::FrontArgs;
 
@@ -36,17 +37,8 @@ fn parse_keep(text: &str) -> Result<Keep, String> {
     if text == "all" {
         return Ok(Keep(None));
     }
-    let wrong = || "expected a number with s, m or h, such as 10m, or all".to_owned();
-    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let number: u64 = digits.parse().map_err(|_| wrong())?;
-    let unit = match text.get(digits.len()..) {
-        Some("" | "s") => 1,
-        Some("m") => 60,
-        Some("h") => 60 * 60,
-        _ => return Err(wrong()),
-    };
-    let seconds = number.checked_mul(unit).filter(|&seconds| seconds > 0).ok_or_else(wrong)?;
-    Ok(Keep(Some(Duration::from_secs(seconds))))
+    let wrong = |_| "expected a number with s, m or h, such as 10m, or all".to_owned();
+    parse_duration(text).map(|time| Keep(Some(time))).map_err(wrong)
 }
 
 #[cfg(test)]
@@ -61,7 +53,7 @@ mod tests {
         assert_eq!(parse_keep("10m"), seconds(600));
         assert_eq!(parse_keep("2h"), seconds(7200));
         assert_eq!(parse_keep("all"), Ok(Keep(None)));
-        for text in ["", "m", "0", "0s", "-1s", "1d", "1.5m", "99999999999999999h", "ten"] {
+        for text in ["", "m", "0", "0s", "-1s", "1d", "99999999999999999h", "ten"] {
             assert!(parse_keep(text).is_err(), "{text}");
         }
     }

@@ -108,6 +108,11 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     pub(crate) open: bool,
 
+    /// Show the recording in a browser while it is made, as live does
+    #[cfg(feature = "service")]
+    #[arg(long, requires = "unwind")]
+    pub(crate) live: bool,
+
     /// Store files with samples in DIR, a build-id cache
     ///
     /// Other commands search it with the same option. Default: `$XDG_CACHE_HOME/unwind-perf/files`, which they always
@@ -145,5 +150,15 @@ impl RecordArgs {
     /// Returns true if the events are those of all processors, even if only a control group's samples are recorded.
     pub(crate) fn is_system_wide(&self) -> bool {
         self.all_cpus || self.cgroup.is_some() || self.container.is_some()
+    }
+
+    /// Returns true if the recording is shown while it is made.
+    pub(crate) const fn is_live(&self) -> bool {
+        #[cfg(feature = "service")]
+        {
+            self.live
+        }
+        #[cfg(not(feature = "service"))]
+        false
     }
 }

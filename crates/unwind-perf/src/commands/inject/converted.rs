@@ -5,9 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
+use host::Origin;
 use pipeline::{NameOptions, Observer, Options, Unobserved};
 
-use crate::args::{InjectArgs, pipeline, source, with_argument};
+use crate::args::{InjectArgs, host, pipeline, source, with_argument};
 use crate::commands::callchains::{ChainForm, rewritten};
 use crate::commands::record::{RecordingOutput, WrittenAccount, write_unwound};
 use crate::terminal::{Inputs, OutputTarget, Status, print_note};
@@ -42,7 +43,7 @@ fn run_stream(
 ) -> anyhow::Result<Status> {
     let cannot_write = || format!("cannot write {}", args.output.display());
     let output = RecordingOutput::converted(args.output.clone()).with_context(cannot_write)?;
-    let WrittenAccount { path, samples, omitted, failed } =
+    let WrittenAccount { path, samples, omitted, failed, .. } =
         write_unwound(source(&args.input), output, options, observer);
     if let Some(error) = failed {
         return Err(error);
@@ -50,7 +51,8 @@ fn run_stream(
     if omitted > 0 {
         print_note(&format!("{omitted} samples are damaged and not in the recording"));
     }
-    report(samples, std::fs::metadata(path).with_context(cannot_write)?.len());
+    let stat = host().stat(&path, Origin::User).with_context(cannot_write)?;
+    report(samples, stat.stamp.size);
     Ok(if omitted > 0 { Status::Damaged } else { Status::Complete })
 }
 

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use host::ScratchDir;
 
 use super::previous::{folder_of, move_to};
-use super::{account, analyze, show};
+use super::{CompleteRecording, account, analyze, show};
 use crate::args::{BundleArgs, FileArgs, InputArg, RecordArgs};
 use crate::commands::bundle;
 
@@ -43,8 +43,13 @@ impl BundledRecording {
 
     /// Reports the quality of the recording, and bundles it. If that fails, the recording stays beside the bundle's
     /// path.
-    pub(super) fn pack(&self, args: &RecordArgs) -> anyhow::Result<()> {
-        let packed = analyze(&self.recording).and_then(|analysis| account(args, &analysis));
+    pub(super) fn pack(
+        &self,
+        args: &RecordArgs,
+        recorded: &CompleteRecording<'_>,
+    ) -> anyhow::Result<()> {
+        let analysis = analyze(&self.recording);
+        let packed = analysis.and_then(|analysis| account(args, recorded, &analysis));
         let packed = packed.and_then(|()| {
             bundle::run(&BundleArgs {
                 input: InputArg::of(self.recording.clone()),

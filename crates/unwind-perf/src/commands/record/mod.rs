@@ -66,10 +66,10 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<Status> {
     let args = &with_group(args, &*host())?;
     preconditions::check(args, &*host())?;
     if !is_bundle {
-        return record(args, &args.output, |recording| look_at(args, recording));
+        return record(args, &args.output, |recorded| look_at(args, &recorded));
     }
     let packed = BundledRecording::new(&args.output)?;
-    record(args, packed.recording(), |_| packed.pack(args))
+    record(args, packed.recording(), |recorded| packed.pack(args, &recorded))
 }
 
 /// Returns the arguments with the name of the control group that perf records.
@@ -109,11 +109,19 @@ fn is_bundle(args: &RecordArgs) -> anyhow::Result<bool> {
     Ok(args.bundle || is_named)
 }
 
+/// A complete recording.
+struct CompleteRecording<'p> {
+    /// Its file, the last one if there are several.
+    path: &'p Path,
+    /// Advice on the size of the stack copies, if the recording does not have them.
+    stack_tip: Option<String>,
+}
+
 /// Records, and passes the last file of the recording to `use_it` if there is one. Returns the status of the recorded program.
 fn record(
     args: &RecordArgs,
     recording: &Path,
-    use_it: impl FnOnce(&Path) -> anyhow::Result<()>,
+    use_it: impl FnOnce(CompleteRecording<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Status> {
     if args.unwind {
         unwinding::record(args, recording, use_it)
@@ -126,7 +134,7 @@ fn record(
 fn record_stacks(
     args: &RecordArgs,
     recording: &Path,
-    use_it: impl FnOnce(&Path) -> anyhow::Result<()>,
+    use_it: impl FnOnce(CompleteRecording<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Status> {
     let abilities = Abilities::find(&args.perf, &*host());
     let words = perf_arguments(args, RecordTarget::File(recording), &abilities);
@@ -154,7 +162,7 @@ fn record_stacks(
         return Ok(Status::Ended(status));
     }
     previous.accept_new();
-    use_it(recording)?;
+    use_it(CompleteRecording { path: recording, stack_tip: None })?;
     Ok(Status::Ended(exit_status::exit_status(ended)))
 }
 
@@ -180,12 +188,17 @@ fn analyze(recording: &Path) -> anyhow::Result<Analysis> {
 }
 
 /// Prints the losses and the completeness of the stacks, unless a page follows with its own account.
-fn account(args: &RecordArgs, analysis: &Analysis) -> anyhow::Result<()> {
+fn account(
+    args: &RecordArgs,
+    recorded: &CompleteRecording<'_>,
+    analysis: &Analysis,
+) -> anyhow::Result<()> {
     if args.open {
         return Ok(());
     }
     if !args.quiet {
         print_summary(analysis, args.verbose)?;
+        recorded.stack_tip.iter().for_each(|tip| print_note(tip));
     } else if analysis.is_damaged {
         print_damage(analysis);
     }
@@ -193,9 +206,10 @@ fn account(args: &RecordArgs, analysis: &Analysis) -> anyhow::Result<()> {
 }
 
 /// Reports the quality of the recording, and stores its files.
-fn look_at(args: &RecordArgs, recording: &Path) -> anyhow::Result<()> {
+fn look_at(args: &RecordArgs, recorded: &CompleteRecording<'_>) -> anyhow::Result<()> {
+    let recording = recorded.path;
     let analysis = analyze(recording)?;
-    account(args, &analysis)?;
+    account(args, recorded, &analysis)?;
     let stored = StoreChoice::of(args);
     let stored = stored.map(|it| store_files(&it, recording, &analysis, &*host()));
     if !args.quiet {

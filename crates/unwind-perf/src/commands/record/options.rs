@@ -5,6 +5,7 @@ use std::path::Path;
 
 use host::{Host, Origin};
 
+use super::preconditions::locks_memory;
 use super::run::text_of;
 use crate::args::RecordArgs;
 
@@ -28,6 +29,8 @@ pub(super) struct Abilities {
     no_bpf_event: bool,
     /// True if the recording can be compressed.
     compression: bool,
+    /// True if perf may lock memory for large buffers.
+    large_buffers: bool,
     /// Highest sampling frequency that the kernel allows, in Hz.
     max_frequency: Option<u32>,
 }
@@ -53,9 +56,24 @@ impl Abilities {
             buildid_mmap: help.contains("--buildid-mmap"),
             no_bpf_event: help.contains("--no-bpf-event"),
             compression: zstd && help.contains("--compression-level"),
+            large_buffers: help.contains("--mmap-pages") && locks_memory(host),
             max_frequency: rate,
         }
     }
+}
+
+/// Samples with stacks that a buffer holds. perf's own size holds 32 of 16 KiB, those of 32 ms at 997 Hz.
+const BUFFERED: u32 = 128;
+/// Least size of a buffer in KiB, which is perf's own.
+const LEAST_BUFFER: u32 = 512;
+
+/// Returns the size of the buffer for each processor, if it is not perf's own.
+fn buffer_size(args: &RecordArgs, abilities: &Abilities) -> Option<String> {
+    if let Some(size) = args.mmap_pages {
+        return Some(size.to_string());
+    }
+    let kb = (args.stack_size.saturating_mul(BUFFERED) / 1024).next_power_of_two();
+    abilities.large_buffers.then(|| format!("{}K", kb.max(LEAST_BUFFER)))
 }
 
 /// Returns the arguments for perf to write to `target`.
@@ -89,9 +107,9 @@ pub(super) fn perf_arguments(
         add("-F");
         add(&frequency.to_string());
     }
-    if let Some(size) = args.mmap_pages {
+    if let Some(size) = buffer_size(args, abilities) {
         add("-m");
-        add(&size.to_string());
+        add(&size);
     }
     add("--call-graph");
     add(&format!("dwarf,{}", args.stack_size - args.stack_size % 8));
@@ -200,6 +218,7 @@ mod tests {
             buildid_mmap: true,
             no_bpf_event: true,
             compression: true,
+            large_buffers: false,
             max_frequency: Some(500),
         };
         assert_eq!(
@@ -220,6 +239,19 @@ mod tests {
             words("-a --no-compress", &all),
             "record -F 500 --call-graph dwarf,16384 --buildid-mmap -a -o perf.data"
         );
+    }
+
+    #[test]
+    fn buffers_hold_samples_of_their_stack_size() {
+        let able = Abilities { large_buffers: true, ..Abilities::default() };
+        let size = |line: &str| {
+            let words = words(line, &able);
+            words.split_once(" -m ").map(|it| it.1.split(' ').next().unwrap_or_default().to_owned())
+        };
+        assert_eq!(size("-- x"), Some("2048K".to_owned()));
+        assert_eq!(size("--stack-size 65528 -- x"), Some("8192K".to_owned()));
+        assert_eq!(size("--stack-size 8 -- x"), Some("512K".to_owned()));
+        assert_eq!(size("-m 16 -- x"), Some("16".to_owned()));
     }
 
     #[test]

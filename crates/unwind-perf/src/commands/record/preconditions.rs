@@ -18,6 +18,7 @@ use crate::terminal::print_note;
 /// Numbers of capabilities.
 ///
 /// Source: `include/uapi/linux/capability.h`.
+const CAP_IPC_LOCK: u32 = 14;
 const CAP_SYS_PTRACE: u32 = 19;
 const CAP_SYS_ADMIN: u32 = 21;
 const CAP_SYSLOG: u32 = 34;
@@ -43,6 +44,8 @@ pub(super) struct Rights {
     pub(super) observes_all: bool,
     /// True if the process may read the maps of all others (`CAP_SYS_PTRACE`).
     pub(super) reads_maps: bool,
+    /// True if the process may lock any memory (`CAP_IPC_LOCK`).
+    pub(super) locks_memory: bool,
     /// True if the process may see addresses of the kernel (`CAP_SYSLOG`).
     pub(super) sees_addresses: bool,
     /// True if a filter of system calls applies.
@@ -76,6 +79,7 @@ impl Rights {
             is_root: user == 0 && is_initial,
             observes_all: has(CAP_PERFMON) || has(CAP_SYS_ADMIN),
             reads_maps: has(CAP_SYS_PTRACE),
+            locks_memory: has(CAP_IPC_LOCK),
             sees_addresses: has(CAP_SYSLOG),
             is_filtered: field("Seccomp") == Some(SECCOMP_FILTER),
             paranoid: setting("perf_event_paranoid"),
@@ -116,6 +120,11 @@ impl Rights {
         }
         notes
     }
+}
+
+/// Returns true if perf may lock memory for buffers of any size.
+pub(super) fn locks_memory(host: &dyn Host) -> bool {
+    Rights::find(host).is_some_and(|rights| rights.locks_memory)
 }
 
 /// Returns true if capabilities apply to the whole system, unlike those in a container of a user.
@@ -204,6 +213,7 @@ mod tests {
             is_root: false,
             observes_all: false,
             reads_maps: false,
+            locks_memory: false,
             sees_addresses: false,
             is_filtered: true,
             paranoid: Some(-1),
@@ -219,6 +229,7 @@ mod tests {
             Rights { observes_all: true, sees_addresses: true, ..user.clone() }
         );
         assert_eq!(rights("0000000000080000", "-1\n", "1\n"), Rights { reads_maps: true, ..user });
+        assert!(rights("0000000000004000", "2\n", "1\n").locks_memory);
         assert_eq!(Rights::find(&MemoryHost::new()), None);
         let host = MemoryHost::new();
         let map_of = |map: &str| {

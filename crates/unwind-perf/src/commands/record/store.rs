@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use cache::{FileStore, LimitedStore, StoreResult};
 use formats::counted;
-use host::Host;
+use host::{Host, Origin};
 use pipeline::{Analysis, FileAvailability, recording_key};
 
 use super::analyze;
@@ -45,7 +45,7 @@ impl StoreChoice {
         std::thread::spawn(move || match analyze(&recording) {
             Ok(analysis) => drop(store_files(&choice, &recording, &analysis, &*host())),
             // It may have been removed to make room.
-            Err(_) if !recording.exists() => {}
+            Err(_) if host().stat(&recording, Origin::User).is_err() => {}
             Err(error) => print_error(&format!("its files are not stored: {error:#}")),
         });
     }

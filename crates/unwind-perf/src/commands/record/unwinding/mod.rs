@@ -10,9 +10,11 @@
     reason = "a place where perf is started and the recording is created"
 )]
 
+mod live_view;
 mod output;
 mod perf_messages;
 mod rotated;
+mod stack_tip;
 mod started;
 mod unwound;
 
@@ -33,18 +35,20 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR2};
 use signal_hook::iterator::Signals;
 
+use self::live_view::LiveView;
 pub(in crate::commands) use self::output::RecordingOutput;
 use self::output::{OutputFacts, OutputForm};
 use self::perf_messages::pass_on;
 use self::rotated::RotationRules;
+use self::stack_tip::stack_tip;
 pub(crate) use self::started::start_program;
 use self::started::{RunningProgram, WaitingProgram, fifo, open_fifo, terminate};
 pub(in crate::commands) use self::unwound::{WrittenAccount, write_unwound};
 use super::exit_status::exit_status;
-use super::in_shell;
 use super::options::{Abilities, RecordTarget, perf_arguments};
 use super::previous::{PreviousRecordings, make_old};
 use super::store::StoreChoice;
+use super::{CompleteRecording, in_shell};
 use crate::args::{RecordArgs, host};
 use crate::terminal::{Status, print_error, print_note};
 
@@ -58,7 +62,7 @@ const LOOK: Duration = Duration::from_millis(50);
 pub(super) fn record(
     args: &RecordArgs,
     recording: &Path,
-    use_it: impl FnOnce(&Path) -> anyhow::Result<()>,
+    use_it: impl FnOnce(CompleteRecording<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Status> {
     let folder =
         ScratchDir::below(&std::env::temp_dir()).context("cannot write the temporary folder")?;
@@ -72,7 +76,7 @@ pub(super) fn record(
     };
     let EndedRecording { written, perf, program, was_stopped } = ended;
     let status = Status::Ended(exit_status(program.unwrap_or(perf)));
-    let WrittenAccount { path, samples, omitted, failed } = written;
+    let WrittenAccount { path, samples, omitted, needs, failed } = written;
     if samples == 0 {
         previous.restore();
         let error = failed.unwrap_or_else(|| anyhow!("the recording has no samples"));
@@ -88,7 +92,8 @@ pub(super) fn record(
     if omitted > 0 {
         print_note(&format!("{omitted} samples are damaged and not in the recording"));
     }
-    use_it(&path)?;
+    let stack_tip = stack_tip(&needs, args.stack_size.into(), samples);
+    use_it(CompleteRecording { path: &path, stack_tip })?;
     Ok(status)
 }
 
@@ -97,6 +102,8 @@ struct Recorder {
     perf: Child,
     unwinder: JoinHandle<WrittenAccount>,
     messages: JoinHandle<()>,
+    /// The view of the recording in progress, if there is one.
+    view: Option<LiveView>,
 }
 
 /// A recording in progress.
@@ -135,13 +142,14 @@ fn start(args: &RecordArgs, recording: &Path, folder: &Path) -> anyhow::Result<R
 
 impl RunningRecording {
     fn wait(self) -> anyhow::Result<EndedRecording> {
-        let Recorder { mut perf, unwinder, messages } = self.recorder;
+        let Recorder { mut perf, unwinder, messages, view } = self.recorder;
         let written = unwinder.join().unwrap_or_else(|_| WrittenAccount {
             failed: Some(anyhow!("the unwinder failed")),
             ..WrittenAccount::default()
         });
         let perf = perf.wait().context("perf cannot be waited for")?;
         let _ = messages.join();
+        view.into_iter().for_each(LiveView::end);
         let was_stopped = self.end.was_stopped();
         let program = self.end.program_status();
         Ok(EndedRecording { written, perf, program, was_stopped })
@@ -185,15 +193,24 @@ fn start_recorder(
     let stream = perf.stdout.take().context("perf has no output")?;
     let messages = pass_on(perf.stderr.take().context("perf has no messages")?);
     // perf first writes the maps of all processes, which do not fit into a pipe.
-    let unwinder = std::thread::spawn(|| unwind(OwnedFd::from(stream), output));
+    let (view, stream) = match args.is_live() {
+        false => (None, OwnedFd::from(stream)),
+        true => {
+            let started = LiveView::start(stream.into(), args.quiet);
+            let (view, stream) = started.context("the live view cannot be started")?;
+            (Some(view), stream)
+        }
+    };
+    let unwinder = std::thread::spawn(|| unwind(stream, output));
     control.send("enable")?;
     while !control.is_ready(LOOK)? {
         if let Some(ended) = perf.try_wait()? {
             let (_, _) = (unwinder.join(), messages.join());
+            view.into_iter().for_each(LiveView::end);
             bail!("perf did not start to record ({ended})");
         }
     }
-    Ok((Recorder { perf, unwinder, messages }, control))
+    Ok((Recorder { perf, unwinder, messages, view }, control))
 }
 
 /// Returns the command that records the same with perf alone; the header states it, since perf's own words do not name

@@ -10,7 +10,7 @@ use perf_data::{Batch, Head};
 use pipeline::{
     Grown, Observer, Options, RunAccount, Schedule, Sink, Source, StreamOptions, Ticks,
 };
-use profile::Profile;
+use profile::{Profile, StackNeeds};
 
 use super::output::RecordingOutput;
 use crate::args::{pipeline, with_argument};
@@ -32,6 +32,8 @@ pub(in crate::commands) struct WrittenAccount {
     pub(in crate::commands) samples: u64,
     /// Number of samples that were damaged, or whose callchain exceeds a record.
     pub(in crate::commands) omitted: u64,
+    /// Stack bytes that the chains need, since the tables were last cleared.
+    pub(super) needs: StackNeeds,
     /// Reason why the recording ends early; it has all records up to there.
     pub(in crate::commands) failed: Option<anyhow::Error>,
 }
@@ -59,9 +61,11 @@ pub(in crate::commands) fn write_unwound(
         (None, Some(head)) => output.finish(&head),
         (None, None) => Err(RewriteError::NoEvents.into()),
     };
+    let needs = read.as_ref().map(|analysis| analysis.profile.summary.stack_needs);
+    let needs = needs.unwrap_or_default();
     let failed = read.map(drop).map_err(with_argument).and(finished).err();
     let (samples, omitted) = output.samples();
-    WrittenAccount { path: output.path().to_owned(), samples, omitted, failed }
+    WrittenAccount { path: output.path().to_owned(), samples, omitted, needs, failed }
 }
 
 /// Writes records and finished samples.

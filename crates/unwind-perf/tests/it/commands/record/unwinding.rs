@@ -222,3 +222,31 @@ fn a_recording_ends_at_its_size() {
     let ran = record(&folder, &["--every", "1m", "-o", "x.upb", "/bin/true"]);
     assert_eq!(ran.status, 125);
 }
+
+#[cfg(feature = "service")]
+#[test]
+fn a_recording_is_shown_while_it_is_made() {
+    use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+
+    let folder = folder("record-unwind-live", "recursion-rs", "");
+    synthesize(&folder);
+    let program = "until [ -e seen ]; do sleep 0.05; done";
+    let words = ["record", "--unwind", "--live", "-q", "--no-store", "--perf", "./perf"];
+    let words = [&words[..], &["-o", "r.data", "--", "/bin/sh", "-c", program]].concat();
+    let mut child =
+        command(&folder, &words).env("HOME", &folder).spawn().expect("the command starts");
+    let mut stderr = BufReader::new(child.stderr.take().expect("its messages"));
+    let mut line = String::new();
+    stderr.read_line(&mut line).expect("an address");
+    let address = line.trim().strip_prefix("http://").expect("an address");
+    let (host, _) = address.split_once('/').expect("a path");
+    let mut page = std::net::TcpStream::connect(host).expect("the service answers");
+    write!(page, "GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").expect("sent");
+    let mut answer = String::new();
+    page.read_to_string(&mut answer).expect("an answer");
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    fs::write(folder.join("seen"), "").expect("written");
+    assert!(child.wait().expect("it ends").success());
+    assert_eq!(count(&folder, "r.data"), 200);
+    std::net::TcpStream::connect(host).expect_err("the view has ended");
+}
