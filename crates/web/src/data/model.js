@@ -6,7 +6,7 @@ import { nodeAt } from "./tree/around.js";
 import { Blocks } from "./tree/blocks.js";
 import { JOINED, NONE } from "./columns.js";
 import { entriesOfLeaves, entriesOfSamples, leavesInOrder } from "./samples/entries.js";
-import { groupsOf, samplesByLeaf, usualGroup } from "./samples/group.js";
+import { groupsOf, samplesByLeaf, usualGroup, valuesOf } from "./samples/group.js";
 import { Labels } from "./tree/labels.js";
 import { drawn } from "./tree/picture.js";
 import { costs, selection } from "./samples/select.js";
@@ -52,7 +52,7 @@ export class Model extends Labels {
 
   /** Precomputes data for filters and groups, before the reader needs them. */
   prepare() {
-    this.once("byLeaf", "", () => samplesByLeaf(this.tables));
+    this.samplesBy("thread");
     if (this.tree) void this.children;
   }
 
@@ -142,7 +142,7 @@ export class Model extends Labels {
       leafTo = composed(leafTo, moved.to);
       // A sample without frames contains no function or module.
       if (["focus", "keep", "module"].includes(filter.kind)) leafTo = leafTo.map((node) => node === ROOT ? GONE : node);
-      children = moved.tree === tree ? older : later(moved.tree);
+      children = moved.tree === tree ? older : later(() => childrenOf(moved.tree));
       tree = moved.tree;
     }
     return { tree, leafTo, children };
@@ -159,11 +159,20 @@ export class Model extends Labels {
    * @param {number} f */
   isOutside(f) { return f >= this.firstGroup; }
 
-  /** Costs of leaves in a selection of samples.
+  /** Costs of leaves in a selection of samples, and its samples by the end of their stack.
    * @param {import("./samples/select.js").Selection} chosen */
   weigh(chosen) {
-    const { event, weight } = /** @type {View} */ (this.view);
-    return costs(this.tables, chosen, event, weight);
+    const { event, weight } = /** @type {View} */ (this.view), { leafEnd, head } = this.tables;
+    const weighed = costs(this.tables, chosen, event, weight), { n } = weighed.weights, ends = new Float64Array(head.ends.length);
+    for (let leaf = 0; leaf < n.length; leaf++) ends[leafEnd[leaf]] += n[leaf];
+    return { ...weighed, ends };
+  }
+
+  /** Samples of each leaf, with their threads or events.
+   * @param {"thread" | "event"} column */
+  samplesBy(column) {
+    const { start, list } = this.once("byLeaf", "", () => samplesByLeaf(this.tables));
+    return { start, list, by: this.once("byLeafColumn", column, () => valuesOf(this.tables[column], list)) };
   }
 
   /** Outer frames, with the samples of the current view.
@@ -172,7 +181,7 @@ export class Model extends Labels {
 
   /** @param {import("./samples/select.js").Selection[][]} sides the samples of each side */
   blocksOf(sides) {
-    const { truncated, event, weight } = /** @type {View} */ (this.view), { tables, groups } = this, { leafEnd, head } = tables, tree = /** @type {Tree} */ (this.tree);
+    const { truncated, event, weight, group } = /** @type {View} */ (this.view), { tables, groups } = this, { leafEnd, head } = tables, tree = /** @type {Tree} */ (this.tree);
     const isCut = this.once("cut", truncated, () => leafEnd.map((end) => truncated === "apart" && !head.rooted[end] ? 1 : 0));
     const order = this.once("leaves", `${this.framesKey} ${truncated}`, () => leavesInOrder(tree, /** @type {Uint32Array} */ (this.to), isCut));
     const make = () => {
@@ -180,7 +189,7 @@ export class Model extends Labels {
         const weighed = sides.map((side) => side.map((chosen) => chosen === this.chosen && this.byLeaf ? this.byLeaf : this.weigh(chosen)));
         return entriesOfLeaves(order, weighed.map((side) => side.map(({ weights }) => weights).reduce(together)), weighed[0][0].factor);
       }
-      const byLeaf = this.once("byLeaf", "", () => samplesByLeaf(tables)), period = weight === "period" ? tables.period : null;
+      const byLeaf = this.samplesBy(group === "event" ? "event" : "thread"), period = weight === "period" ? tables.period : null;
       const factor = weight === "period" && !period ? head.events[event]?.period ?? 1 : 1;
       return entriesOfSamples(tables, order, byLeaf, groups, sides, event, period, factor);
     };
@@ -195,7 +204,7 @@ export class Model extends Labels {
     if (blocks.isPlain) return super.picture(zoom);
     // A zoomed graph also needs the picture of everything, for the matches of a search.
     return this.once(zoom.length ? "picture" : "whole picture", `${this.costsKey} ${zoom} ${least}`, () => {
-      const { tree, drawn: [{ own, total }] } = drawn(blocks, 1, zoom, least), { all, allN, allSquares } = /** @type {Costs} */ (this.costs), children = later(tree);
+      const { tree, drawn: [{ own, total }] } = drawn(blocks, 1, zoom, least), { all, allN, allSquares } = /** @type {Costs} */ (this.costs), children = later(() => childrenOf(tree));
       return { tree, get children() { return children(); }, ...columns(own, total), all, allN, allSquares, title: "all" };
     });
   }
@@ -219,23 +228,26 @@ export class Model extends Labels {
    * @param {import("./samples/select.js").Selection} chosen @returns {Costs} */
   count(chosen) { return this.sum(this.weigh(chosen)); }
 
-  /** Costs of nodes.
+  /** Costs of nodes, which are computed on first use, since a graph with outer frames does not need them.
    * @param {ReturnType<Model["weigh"]>} byLeaf @returns {Costs} */
-  sum({ weights, factor, samples }) {
-    const tree = /** @type {Tree} */ (this.tree), to = /** @type {Uint32Array} */ (this.to), ends = new Float64Array(this.tables.head.ends.length);
-    for (let leaf = 0; leaf < to.length; leaf++) ends[this.tables.leafEnd[leaf]] += weights.n[leaf];
-    const own = eachOf(weights, (values) => {
+  sum({ weights, factor, samples, ends }) {
+    const tree = /** @type {Tree} */ (this.tree), to = /** @type {Uint32Array} */ (this.to);
+    const plain = later(() => eachOf(weights, (values) => {
       const sums = new Float64Array(tree.n);
       for (let leaf = 0; leaf < to.length; leaf++) if (to[leaf] < GONE) sums[to[leaf]] += values[leaf];
       return sums;
-    });
+    }));
+    const own = later(() => times(plain(), factor)), total = later(() => times(eachOf(plain(), (values) => totals(tree, values)), factor));
     const all = sumsOf(weights, (values) => {
       let sum = 0;
       for (let leaf = 0; leaf < to.length; leaf++) if (to[leaf] !== GONE) sum += values[leaf];
       return sum;
     });
-    const total = eachOf(own, (values) => totals(tree, values));
-    return { ...columns(times(own, factor), times(total, factor)), all: all.cost * factor, allN: all.n, allSquares: all.squares * factor * factor, ends, leaf: times(weights, factor).cost, samples };
+    return {
+      get own() { return own().cost; }, get ownN() { return own().n; }, get ownSquares() { return own().squares; },
+      get total() { return total().cost; }, get n() { return total().n; }, get squares() { return total().squares; },
+      all: all.cost * factor, allN: all.n, allSquares: all.squares * factor * factor, ends, leaf: times(weights, factor).cost, samples,
+    };
   }
 
   /** Costs of functions.
@@ -290,15 +302,18 @@ export class Model extends Labels {
     return this.once("moduleCosts", this.costsKey || "", () => this.byKey(this.moduleOf(), this.tables.head.modules.length));
   }
 
-  /** Own costs of modules. They need no traversal of the tree, unlike inclusive costs.
+  /** Own costs of modules. They need no costs of nodes, unlike inclusive costs.
    * @returns {Float64Array} */
   moduleOwn() { return this.once("moduleOwn", this.costsKey || "", () => this.ownOfModules()); }
 
   ownOfModules() {
-    const tree = /** @type {Tree} */ (this.tree), { own } = /** @type {Costs} */ (this.costs), of = this.moduleOf();
+    const { func } = /** @type {Tree} */ (this.tree), { weights: { cost }, factor } = /** @type {ReturnType<Model["weigh"]>} */ (this.byLeaf), to = /** @type {Uint32Array} */ (this.to), of = this.moduleOf();
     const sums = new Float64Array(this.tables.head.modules.length);
-    for (let i = 0; i < tree.n; i++) if (own[i] !== 0 && of[tree.func[i]] >= 0) sums[of[tree.func[i]]] += own[i];
-    return sums;
+    for (let leaf = 0; leaf < to.length; leaf++) {
+      const module = to[leaf] < GONE ? of[func[to[leaf]]] : -1;
+      if (module >= 0) sums[module] += cost[leaf];
+    }
+    return sums.map((sum) => sum * factor);
   }
 
   /** Costs of source files, by the index of their names.
@@ -311,36 +326,36 @@ export class Model extends Labels {
    * @param {Int32Array} keyOf @param {number} keys @returns {KeyCosts} */
   byKey(keyOf, keys) {
     const tree = /** @type {Tree} */ (this.tree), { children } = this;
-    const counted = /** @type {Costs} */ (this.costs);
+    const { own: ownOf, total: totalOf, ownN: ownNOf, n: nOf, ownSquares: ownSquaresOf, squares: squaresOf } = /** @type {Costs} */ (this.costs);
     const outer = this.once(`outer${keys}`, this.treeKey || "", () => outermost(tree, children, keyOf, keys));
-    const one = counted.own === counted.ownN, make = () => new Float64Array(keys);
+    const one = ownOf === ownNOf, make = () => new Float64Array(keys);
     const own = make(), total = make(), ownN = one ? own : make(), n = one ? total : make();
     const ownSquares = one ? own : make(), squares = one ? total : make();
     for (let i = 0; i < tree.n; i++) {
       const key = keyOf[tree.func[i]];
-      if (key < 0 || counted.n[i] === 0) continue;
-      own[key] += counted.own[i];
+      if (key < 0 || nOf[i] === 0) continue;
+      own[key] += ownOf[i];
       if (!one) {
-        ownN[key] += counted.ownN[i];
-        ownSquares[key] += counted.ownSquares[i];
+        ownN[key] += ownNOf[i];
+        ownSquares[key] += ownSquaresOf[i];
       }
       if (!outer[i]) continue;
-      total[key] += counted.total[i];
+      total[key] += totalOf[i];
       if (!one) {
-        n[key] += counted.n[i];
-        squares[key] += counted.squares[i];
+        n[key] += nOf[i];
+        squares[key] += squaresOf[i];
       }
     }
     return { own, total, ownN, n, ownSquares, squares };
   }
 }
 
-/** Returns a function that builds the children of a tree on first use.
- * @param {Tree} tree */
-function later(tree) {
-  /** @type {Children | null} */
+/** Returns a function that makes a value on first use.
+ * @template {object} T @param {() => T} make */
+function later(make) {
+  /** @type {T | null} */
   let made = null;
-  return () => made ||= childrenOf(tree);
+  return () => made ||= make();
 }
 
 /** Costs by node, under their names in pictures.

@@ -3,6 +3,7 @@
 import { eventName, folded } from "../names.js";
 
 /** @typedef {import("../columns.js").Tables} Tables */
+/** @typedef {import("../columns.js").Numbers} Numbers */
 /** @typedef {"none" | "process" | "program" | "thread" | "comm" | "cgroup" | "event"} GroupBy */
 export const GROUPS = ["none", "process", "program", "thread", "comm", "cgroup", "event"];
 
@@ -15,6 +16,14 @@ export function samplesByLeaf(tables) {
   const fill = start.slice(), list = new Uint32Array(samples);
   for (let i = 0; i < samples; i++) list[fill[leaf[i]]++] = i;
   return { start, list };
+}
+
+/** Values of a column for samples in another order.
+ * @param {Numbers} column @param {Uint32Array} list */
+export function valuesOf(column, list) {
+  const values = column.slice(0, list.length);
+  for (let k = 0; k < list.length; k++) values[k] = column[list[k]];
+  return values;
 }
 
 /** Labels of the groups, the group of each thread or event, and the thread or event of each sample.

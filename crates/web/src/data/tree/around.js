@@ -91,7 +91,7 @@ class Callers {
       const way = blocks.pathOutward(block.outer);
       let from = block.framed;
       for (let call = 0; call < calls.length && from < block.last;) {
-        const place = order.at[calls[call]], end = place + order.size[place];
+        const place = order.at[calls[call]], end = order.end[calls[call]];
         if (places[from] >= end) { call++; continue; }
         const start = firstPlace(places, from, block.last, place);
         from = firstPlace(places, start, block.last, end);
@@ -128,10 +128,10 @@ export function functionsOfFile(model, file) {
 
 /** Deepest existing node on a path of functions.
  * @param {CostPicture} picture @param {number[]} path */
-export function nodeAt({ tree, children, n }, path) {
+export function nodeAt(picture, path) {
   let node = NONE;
   for (const step of path) {
-    const [from, to] = range(children, node);
+    const { tree, children, n } = picture, [from, to] = range(children, node);
     let next = NONE;
     // If several nodes differ only in their flags, the costliest one is taken.
     for (let k = from; k < to; k++) {

@@ -72,8 +72,8 @@ export class Blocks {
   /** Entries of a block at a node or below it.
    * @param {Block} block @param {number} node @returns {Range} */
   range({ framed, last }, node) {
-    const { places } = this.entries, place = this.order.at[node], from = firstPlace(places, framed, last, place);
-    return { from, to: firstPlace(places, from, last, place + this.order.size[place]) };
+    const { places } = this.entries, { at, end } = this.order, from = firstPlace(places, framed, last, at[node]);
+    return { from, to: firstPlace(places, from, last, end[node]) };
   }
 
   /** End of the entries at the node itself, within its range.
@@ -84,17 +84,13 @@ export class Blocks {
    * @param {number} node @param {Range} below the entries below it
    * @param {(child: number, from: number, to: number) => void} each */
   inside(node, { from, to }, each) {
-    const { order: { at, node: nodes, size }, entries: { places } } = this;
-    let place = node === NONE ? 0 : at[node] + 1;
-    const end = node === NONE ? nodes.length : at[node] + size[at[node]];
-    while (place < end && from < to) {
-      const next = place + size[place];
-      if (places[from] < next) {
-        const until = firstPlace(places, from, to, next);
-        each(nodes[place], from, until);
-        from = until;
-      }
-      place = next;
+    const { order: { at, end, node: nodes }, entries: { places } } = this, last = node === NONE ? nodes.length : end[node];
+    for (let place = node === NONE ? 0 : at[node] + 1; place < last && from < to; place = end[nodes[place]]) {
+      const next = end[nodes[place]];
+      if (places[from] >= next) continue;
+      const until = firstPlace(places, from, to, next);
+      each(nodes[place], from, until);
+      from = until;
     }
   }
 

@@ -35,21 +35,19 @@ export function transform(tree, filter, moduleOf, functions, children = () => ch
     case "focus": return focused(tree, at);
     case "keep":
     case "drop": {
-      const wanted = filter.kind === "keep" ? 1 : 0, has = new Uint8Array(tree.n), to = new Uint32Array(tree.n);
+      const isKept = filter.kind === "keep", to = new Uint32Array(tree.n);
       for (let i = 0; i < tree.n; i++) {
-        const p = parent[i];
-        has[i] = func[i] === at || (p !== NONE && has[p] === 1) ? 1 : 0;
-        to[i] = has[i] === wanted ? i : GONE;
+        const p = parent[i], has = func[i] === at || (p !== NONE && (to[p] === p) === isKept);
+        to[i] = has === isKept ? i : GONE;
       }
       return { tree, to };
     }
     case "charge":
     case "fold": {
-      const pruned = new Uint8Array(tree.n), self = filter.kind === "charge", to = new Uint32Array(tree.n);
+      const self = filter.kind === "charge", to = new Uint32Array(tree.n);
       for (let i = 0; i < tree.n; i++) {
-        const p = parent[i];
-        pruned[i] = (p !== NONE && (pruned[p] === 1 || (!self && func[p] === at))) || (self && func[i] === at) ? 1 : 0;
-        to[i] = pruned[i] ? (p === NONE ? ROOT : to[p]) : i;
+        const p = parent[i], pruned = (p !== NONE && (to[p] !== p || (!self && func[p] === at))) || (self && func[i] === at);
+        to[i] = pruned ? (p === NONE ? ROOT : to[p]) : i;
       }
       return { tree, to };
     }
