@@ -253,7 +253,7 @@ export class Model extends Labels {
   /** Costs of functions.
    * @returns {KeyCosts} */
   functionCosts() {
-    return this.once("functionCosts", this.costsKey || "", () => this.withOuter(this.byKey(this.identity(), this.truncatedFunction() + 1)));
+    return this.once("functionCosts", this.costsKey || "", () => this.withOuter(this.byKey("function", this.identity(), this.truncatedFunction() + 1)));
   }
 
   /** Functions and outer frames that match a search, and the total cost of the stacks that contain one.
@@ -299,7 +299,7 @@ export class Model extends Labels {
   /** Costs of modules.
    * @returns {KeyCosts} */
   moduleCosts() {
-    return this.once("moduleCosts", this.costsKey || "", () => this.byKey(this.moduleOf(), this.tables.head.modules.length));
+    return this.once("moduleCosts", this.costsKey || "", () => this.byKey("module", this.moduleOf(), this.tables.head.modules.length));
   }
 
   /** Own costs of modules. They need no costs of nodes, unlike inclusive costs.
@@ -319,15 +319,15 @@ export class Model extends Labels {
   /** Costs of source files, by the index of their names.
    * @returns {KeyCosts} */
   fileCosts() {
-    return this.once("fileCosts", this.costsKey || "", () => this.byKey(this.fileOf(), this.tables.head.names.length));
+    return this.once("fileCosts", this.costsKey || "", () => this.byKey("file", this.fileOf(), this.tables.head.names.length));
   }
 
   /** Costs by a key of functions. A stack that contains a key several times is counted once.
-   * @param {Int32Array} keyOf @param {number} keys @returns {KeyCosts} */
-  byKey(keyOf, keys) {
-    const tree = /** @type {Tree} */ (this.tree), { children } = this;
+   * @param {string} kind @param {Int32Array} keyOf @param {number} keys @returns {KeyCosts} */
+  byKey(kind, keyOf, keys) {
+    const tree = /** @type {Tree} */ (this.tree);
     const { own: ownOf, total: totalOf, ownN: ownNOf, n: nOf, ownSquares: ownSquaresOf, squares: squaresOf } = /** @type {Costs} */ (this.costs);
-    const outer = this.once(`outer${keys}`, this.treeKey || "", () => outermost(tree, children, keyOf, keys));
+    const outer = this.once(`outermost by ${kind}`, this.framesKey || "", () => outermost(tree, this.children, keyOf, keys));
     const one = ownOf === ownNOf, make = () => new Float64Array(keys);
     const own = make(), total = make(), ownN = one ? own : make(), n = one ? total : make();
     const ownSquares = one ? own : make(), squares = one ? total : make();

@@ -22,30 +22,28 @@ import { GONE, ROOT } from "../tree/transform.js";
 /** Sorts the leaves; omits those that filters removed.
  * @param {Tree} tree @param {Uint32Array} to by leaf @param {Uint8Array} isCut by leaf: its key, 0 or 1 @returns {Leaves} */
 export function leavesInOrder(tree, to, isCut) {
-  const { node: nodes } = preorderOf(tree), { n } = tree, count = [0, 0], bare = [0, 0];
-  // By node, then those without one: its leaves (plus 1) as a linked list.
-  const first = new Uint32Array(n + 1), next = new Uint32Array(to.length);
-  for (let leaf = to.length - 1; leaf >= 0; leaf--) {
+  const { at } = preorderOf(tree), { n } = tree, slot = new Uint32Array(to.length), fill = new Uint32Array(2 * n + 4);
+  let kept = 0;
+  // Leaves without a node come first.
+  for (let leaf = 0; leaf < to.length; leaf++) {
     const node = to[leaf];
     if (node === GONE) continue;
-    const list = node === ROOT ? n : node, key = isCut[leaf];
-    next[leaf] = first[list];
-    first[list] = leaf + 1;
-    count[key]++;
-    if (node === ROOT) bare[key]++;
+    slot[leaf] = (node === ROOT ? 0 : at[node] + 1) + isCut[leaf] * (n + 1);
+    fill[slot[leaf] + 1]++;
+    kept++;
   }
-  const kept = count[0] + count[1], begin = [0, count[0]], fill = begin.slice();
+  for (let i = 1; i < fill.length; i++) fill[i] += fill[i - 1];
+  const bounds = [0, 1].map((key) => [fill[key * (n + 1)], fill[key * (n + 1) + 1], fill[(key + 1) * (n + 1)]]);
   const leaves = new Uint32Array(kept), places = new Uint32Array(kept);
-  // Leaves without a node come first.
-  for (let at = 0; at <= n; at++) {
-    for (let id = first[at === 0 ? n : nodes[at - 1]]; id !== 0; id = next[id - 1]) {
-      const k = fill[isCut[id - 1]]++;
-      leaves[k] = id - 1;
-      places[k] = Math.max(0, at - 1);
-    }
+  for (let leaf = 0; leaf < to.length; leaf++) {
+    const node = to[leaf];
+    if (node === GONE) continue;
+    const k = fill[slot[leaf]]++;
+    leaves[k] = leaf;
+    places[k] = node === ROOT ? 0 : at[node];
   }
-  const keys = [0, 1].filter((key) => count[key] > 0);
-  return { keys, start: [...keys.map((key) => begin[key]), kept], framed: keys.map((key) => begin[key] + bare[key]), leaves, places };
+  const keys = [0, 1].filter((key) => bounds[key][2] > bounds[key][0]);
+  return { keys, start: [...keys.map((key) => bounds[key][0]), kept], framed: keys.map((key) => bounds[key][1]), leaves, places };
 }
 
 /** Entries from leaves: one block of complete stacks, and one of truncated stacks if these are shown apart.
@@ -74,32 +72,33 @@ function before(list, values) {
  * @returns {Entries} */
 export function entriesOfSamples(tables, order, byLeaf, groups, sides, event, period, factor) {
   const chosen = sides.flat(), all = isAll(tables, chosen), { leaf: leafOf } = tables, { labels, of, by } = groups;
-  // By leaf: its key, or 2 if filters removed it.
-  const keyOf = new Uint8Array(tables.leafNode.length).fill(2), fill = new Uint32Array(labels.length * 2 + 1);
-  for (let part = 0; part < order.keys.length; part++) {
-    for (let at = order.start[part]; at < order.start[part + 1]; at++) keyOf[order.leaves[at]] = order.keys[part];
-  }
+  const kept = order.leaves.length < tables.leafNode.length ? new Uint8Array(tables.leafNode.length) : null, fill = new Uint32Array(labels.length + 1);
+  if (kept) for (let at = 0; at < order.leaves.length; at++) kept[order.leaves[at]] = 1;
   for (let i = 0; i < tables.samples; i++) {
-    const key = keyOf[leafOf[i]];
-    if (key < 2 && (all || isChosen(tables, chosen, event, i))) fill[of[by[i]] * 2 + key + 1]++;
+    if ((!kept || kept[leafOf[i]]) && (all || isChosen(tables, chosen, event, i))) fill[of[by[i]] + 1]++;
   }
-  for (let key = 1; key < fill.length; key++) fill[key] += fill[key - 1];
-  const total = fill[fill.length - 1], first = fill.slice(), framed = fill.slice(), places = new Uint32Array(total);
+  for (let group = 1; group < fill.length; group++) fill[group] += fill[group - 1];
+  const total = fill[labels.length], places = new Uint32Array(total), blocks = [];
   const isPlain = sides.length === 1 && !period, samples = isPlain ? null : new Uint32Array(total);
+  // Truncated stacks follow the complete ones of their group.
   for (let part = 0; part < order.keys.length; part++) {
+    const first = fill.slice(), framed = fill.slice();
     for (let at = order.start[part]; at < order.start[part + 1]; at++) {
       const leaf = order.leaves[at], place = order.places[at], isBare = at < order.framed[part], end = byLeaf.start[leaf + 1];
       for (let k = byLeaf.start[leaf]; k < end; k++) {
         if (!all && !isChosen(tables, chosen, event, byLeaf.list[k])) continue;
-        const key = of[byLeaf.by[k]] * 2 + order.keys[part], slot = fill[key]++;
+        const group = of[byLeaf.by[k]], slot = fill[group]++;
         places[slot] = place;
         if (samples) samples[slot] = byLeaf.list[k];
-        if (isBare) framed[key]++;
+        if (isBare) framed[group]++;
       }
     }
+    for (let group = 0; group < labels.length; group++) {
+      if (fill[group] > first[group]) blocks.push({ key: group * 2 + order.keys[part], start: first[group], framed: framed[group] });
+    }
   }
-  const keys = [...labels.keys()].flatMap((group) => [group * 2, group * 2 + 1]).filter((key) => first[key + 1] > first[key]);
-  return { keys, start: [...keys.map((key) => first[key]), total], framed: keys.map((key) => framed[key]), places,
+  blocks.sort((a, b) => a.key - b.key);
+  return { keys: blocks.map(({ key }) => key), start: [...blocks.map(({ start }) => start), total], framed: blocks.map(({ framed }) => framed), places,
     sides: samples ? sides.map((side) => sumsOf(tables, samples, side, event, period, factor)) : [{ n: null, cost: null, squares: null, factor }] };
 }
 
