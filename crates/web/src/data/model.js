@@ -5,7 +5,7 @@
 import { nodeAt } from "./tree/around.js";
 import { Blocks } from "./tree/blocks.js";
 import { JOINED, NONE } from "./columns.js";
-import { entriesOfLeaves, entriesOfSamples, leavesInOrder } from "./samples/entries.js";
+import { entriesOfLeaves, entriesOfSamples, leavesInOrder, leftOf } from "./samples/entries.js";
 import { groupsOf, samplesByLeaf, usualGroup, valuesOf } from "./samples/group.js";
 import { Labels } from "./tree/labels.js";
 import { drawn } from "./tree/picture.js";
@@ -183,7 +183,7 @@ export class Model extends Labels {
   blocksOf(sides) {
     const { truncated, event, weight, group } = /** @type {View} */ (this.view), { tables, groups } = this, { leafEnd, head } = tables, tree = /** @type {Tree} */ (this.tree);
     const isCut = this.once("cut", truncated, () => leafEnd.map((end) => truncated === "apart" && !head.rooted[end] ? 1 : 0));
-    const order = this.once("leaves", `${this.framesKey} ${truncated}`, () => leavesInOrder(tree, /** @type {Uint32Array} */ (this.to), isCut));
+    const order = this.once("leaves", `${this.framesKey} ${truncated}`, () => this.leavesInOrder(isCut));
     const make = () => {
       if (!groups) {
         const weighed = sides.map((side) => side.map((chosen) => chosen === this.chosen && this.byLeaf ? this.byLeaf : this.weigh(chosen)));
@@ -194,6 +194,15 @@ export class Model extends Labels {
       return entriesOfSamples(tables, order, byLeaf, groups, sides, event, period, factor);
     };
     return new Blocks(tree, make(), !!groups, this.firstGroup, this.truncatedFunction());
+  }
+
+  /** Sorted leaves. Filters that only omit leaves do not change their order.
+   * @param {Uint8Array} isCut by leaf */
+  leavesInOrder(isCut) {
+    const { truncated, filters } = /** @type {View} */ (this.view), to = /** @type {Uint32Array} */ (this.to);
+    const isMoved = this.tree !== this.base0 || this.leafLine !== this.tables.leafNode || filters.some(({ kind }) => kind === "charge" || kind === "fold");
+    if (isMoved) return leavesInOrder(/** @type {Tree} */ (this.tree), to, isCut);
+    return leftOf(this.once("all leaves", truncated, () => leavesInOrder(this.base0, this.leafBase, isCut)), to);
   }
 
   /** Picture for a graph: of everything, or of the zoomed part.

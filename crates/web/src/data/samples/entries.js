@@ -46,6 +46,24 @@ export function leavesInOrder(tree, to, isCut) {
   return { keys, start: [...keys.map((key) => bounds[key][0]), kept], framed: keys.map((key) => bounds[key][1]), leaves, places };
 }
 
+/** Sorted leaves without those that filters removed.
+ * @param {Leaves} order @param {Uint32Array} to by leaf @returns {Leaves} */
+export function leftOf({ keys, start, framed, leaves, places }, to) {
+  const left = new Uint32Array(leaves.length), at = new Uint32Array(leaves.length), blocks = [];
+  let n = 0;
+  for (let part = 0; part < keys.length; part++) {
+    const block = { key: keys[part], start: n, framed: n };
+    for (let k = start[part]; k < start[part + 1]; k++) {
+      if (to[leaves[k]] === GONE) continue;
+      left[n] = leaves[k];
+      at[n++] = places[k];
+      if (k < framed[part]) block.framed = n;
+    }
+    if (n > block.start) blocks.push(block);
+  }
+  return { keys: blocks.map(({ key }) => key), start: [...blocks.map(({ start }) => start), n], framed: blocks.map(({ framed }) => framed), leaves: left.subarray(0, n), places: at.subarray(0, n) };
+}
+
 /** Entries from leaves: one block of complete stacks, and one of truncated stacks if these are shown apart.
  * @param {Leaves} order @param {Weights[]} sides by leaf @param {number} factor multiplier of the weights
  * @returns {Entries} */
