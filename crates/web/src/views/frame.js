@@ -40,11 +40,18 @@ export function startFrame(app, title, views, { isShown = () => true, refreshed,
   startExport(app, () => open);
   startTheme(app, refresh);
   byId("keys-list").append(make("dl", {}, ...keys.flatMap(([key, what]) => [make("dt", {}, make("kbd", { text: key })), make("dd", { text: what })])));
-  byId("help").addEventListener("click", () => /** @type {HTMLDialogElement} */ (byId("keys")).showModal());
+  byId("help").addEventListener("click", showKeys);
   addEventListener("popstate", () => app.reopen());
   addEventListener("hashchange", () => app.reopen());
   addEventListener("resize", () => { hideTip(); closeMenu(); open?.resize?.(); });
   app.refresh();
+}
+
+/** Shows the list of keys from its beginning; its button, which receives the focus, is at the end. */
+function showKeys() {
+  const dialog = /** @type {HTMLDialogElement} */ (byId("keys"));
+  dialog.showModal();
+  dialog.scrollTop = 0;
 }
 
 /** @param {Shell} app @param {ViewPart[]} views @param {(view: ViewPart) => boolean} isShown */
@@ -142,7 +149,7 @@ function startKeys(app, views, open) {
     if (isTyping(event) || event.ctrlKey || event.metaKey || /** @type {HTMLDialogElement} */ (byId("keys")).open) return;
     if (event.key === "/") input("search").select();
     else if (event.key === "Backspace") app.undo();
-    else if (event.key === "?") /** @type {HTMLDialogElement} */ (byId("keys")).showModal();
+    else if (event.key === "?") showKeys();
     else if (/^[0-9]$/.test(event.key)) {
       const { id } = views[(Number(event.key) + 9) % 10] || views[0];
       app.change({ view: id });

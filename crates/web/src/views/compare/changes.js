@@ -50,7 +50,7 @@ const chosen = (app) => app.state.sort === "total" ? "total" : "own";
  *   isNarrow?: boolean, sides?: readonly [string, string] }} options
  * @returns {Rows<Row>} */
 export function changeRows(app, { label, what, name, full, module, scale, notCompared, act, menu, hit, isNarrow, sides = BEFORE_AFTER }) {
-  const words = { own: "own", total: "inclusive" };
+  const words = { own: "own", total: "inclusive" }, brief = { own: "own", total: "incl." };
   const cost = (/** @type {"own" | "total"} */ which, /** @type {"before" | "after"} */ side) => (/** @type {Row} */ row) => row[which][side] ? scaled(row[which][side], scale()) : "";
   const delta = (/** @type {"own" | "total"} */ which) => (/** @type {Row} */ row) => row[which].delta && !notCompared?.(row.key) ? scaled(row[which].delta, scale(), true) : "";
   const mark = (/** @type {"own" | "total"} */ which) => (/** @type {Row} */ row) => row[which].marked ? (row[which].delta > 0 ? "more" : "less") : "";
@@ -70,12 +70,12 @@ export function changeRows(app, { label, what, name, full, module, scale, notCom
     if (!isNarrow) {
       columns.push({ title: `${word} ${sides[0]}`, width: which === "own" ? "8.5em" : "12.5em", kind: "number", text: cost(which, "before"), drop: 3 }, { title: sides[1], width: "8em", kind: "number", text: cost(which, "after"), drop: 3 });
     }
-    columns.push({ title: isNarrow ? word : which === "own" ? "own change" : "incl. change", width: isNarrow ? "7.5em" : "9.5em", kind: "number", sort: which, drop: which === "own" ? undefined : 4, text: delta(which), mark: mark(which), hint: interval(which) });
+    columns.push({ title: isNarrow ? word : `${brief[which]} change`, width: isNarrow ? "7.5em" : "9.5em", kind: "number", sort: which, drop: which === "own" ? undefined : 4, text: delta(which), mark: mark(which), hint: interval(which) });
   }
   if (!isNarrow) {
     columns.push(
-      { title: "95 % interval", width: "11em", kind: "where", drop: 1, text: (row) => notCompared?.(row.key) ? "" : range(row[chosen(app)], scale()), hint: (row) => interval(chosen(app))(row) },
-      { title: "Ratio", width: "5em", kind: "where", drop: 2, text: (row) => !notCompared?.(row.key) && row[chosen(app)].before + row[chosen(app)].after > 0 ? ratio(row[chosen(app)].before, row[chosen(app)].after) : "", hint: () => `of the ${words[chosen(app)]} cost` });
+      { get title() { return `${brief[chosen(app)]} 95 %`; }, width: "11em", kind: "where", drop: 1, text: (row) => notCompared?.(row.key) ? "" : range(row[chosen(app)], scale()), hint: (row) => interval(chosen(app))(row) },
+      { get title() { return `${brief[chosen(app)]} ratio`; }, width: "6.5em", kind: "where", drop: 2, text: (row) => !notCompared?.(row.key) && row[chosen(app)].before + row[chosen(app)].after > 0 ? ratio(row[chosen(app)].before, row[chosen(app)].after) : "", hint: () => `of the ${words[chosen(app)]} cost` });
   }
   const rows = new Rows({ label, columns, act, menu, least: isNarrow ? undefined : 84, sorted: () => app.state.sort, sort: (by) => app.change({ sort: by }, true) });
   return rows;

@@ -25,7 +25,7 @@ export function treeView(app, which) {
     label: isTop ? "Functions below their callers" : "Functions by their own cost, with their callers",
     tree: true,
     columns: [
-      { title: isTop ? "Inclusive" : "Cost", width: "var(--cost)", kind: "number", text: share((item) => item.total), brief: { width: "5.5em", text: (item) => percent(item.total, app.costs.all) } },
+      { title: isTop ? "Inclusive" : "Cost", width: "var(--cost)", kind: "number", text: share((item) => item.total), brief: { width: isTop ? "6.5em" : "5.5em", text: (item) => percent(item.total, app.costs.all) } },
       { title: "95 %", width: "8.5em", kind: "where", text: (item) => spread(item.total, app.costs.all, item.squares, app.costs.allSquares), drop: 1 },
       ...(isTop ? [{ title: "Own", width: "var(--cost)", kind: /** @type {"number"} */ ("number"), text: share((item) => item.own), drop: 3 }] : []),
       { title: "Function", width: "minmax(14em, 1fr)", kind: "name", text: (item) => app.label(item.func), hint: (item) => app.model.name(item.func),
