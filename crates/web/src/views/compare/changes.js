@@ -64,17 +64,17 @@ export function changeRows(app, { label, what, name, full, module, scale, notCom
     { title: "Changed", width: isNarrow ? "7em" : "8em", kind: "name", text: (row) => notCompared?.(row.key) ? "not compared" : changedWords(row).replace("inclusive", "incl."), mark: anyMark, hint: (row) => REASONS[notCompared?.(row.key) ?? 0] || (changedWords(row) ? `${changedWords(row)}, significantly` : "not significant") },
     { title: what, width: "minmax(12em, 1fr)", kind: "name", sort: "name", text: (row) => name(row.key), hint: (row) => full(row.key), mark: (row) => hit?.(row.key) ? "hit" : "" },
   ];
-  if (module && !isNarrow) columns.push({ title: "Module", width: "minmax(5em, 11em)", kind: "where", text: (row) => module(row.key), drop: 2 });
+  if (module && !isNarrow) columns.push({ title: "Module", width: "minmax(5em, 8em)", kind: "where", text: (row) => module(row.key), drop: 2 });
   for (const which of /** @type {const} */ (["own", "total"])) {
     const word = which === "own" ? "Own" : "Inclusive";
     if (!isNarrow) {
-      columns.push({ title: `${word} ${sides[0]}`, width: which === "own" ? "8.5em" : "12.5em", kind: "number", text: cost(which, "before"), drop: 3 }, { title: sides[1], width: "8em", kind: "number", text: cost(which, "after"), drop: 3 });
+      columns.push({ title: `${word} ${sides[0]}`, width: which === "own" ? "8.5em" : "11.5em", kind: "number", text: cost(which, "before"), drop: 3 }, { title: sides[1], width: "8em", kind: "number", text: cost(which, "after"), drop: 3 });
     }
     columns.push({ title: isNarrow ? word : `${brief[which]} change`, width: isNarrow ? "7.5em" : "9.5em", kind: "number", sort: which, drop: which === "own" ? undefined : 4, text: delta(which), mark: mark(which), hint: interval(which) });
   }
   if (!isNarrow) {
     columns.push(
-      { get title() { return `${brief[chosen(app)]} 95 %`; }, width: "11em", kind: "where", drop: 1, text: (row) => notCompared?.(row.key) ? "" : range(row[chosen(app)], scale()), hint: (row) => interval(chosen(app))(row) },
+      { get title() { return `${brief[chosen(app)]} 95 %`; }, width: "10em", kind: "where", drop: 1, text: (row) => notCompared?.(row.key) ? "" : range(row[chosen(app)], scale()), hint: (row) => interval(chosen(app))(row) },
       { get title() { return `${brief[chosen(app)]} ratio`; }, width: "6.5em", kind: "where", drop: 2, text: (row) => !notCompared?.(row.key) && row[chosen(app)].before + row[chosen(app)].after > 0 ? ratio(row[chosen(app)].before, row[chosen(app)].after) : "", hint: () => `of the ${words[chosen(app)]} cost` });
   }
   const rows = new Rows({ label, columns, act, menu, least: isNarrow ? undefined : 84, sorted: () => app.state.sort, sort: (by) => app.change({ sort: by }, true) });
