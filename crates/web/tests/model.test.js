@@ -80,6 +80,15 @@ test("costs of functions count a stack once", () => {
   assert.deepEqual([...model.moduleOwn()], [5, 7, 3]);
 });
 
+test("files and modules are counted apart, also if they are equally many", () => {
+  const made = tables(STACKS, { modules: MODULES }), { modules, names } = made.head;
+  while (modules.length < names.length) modules.push({ path: `/lib/${modules.length}.so`, kind: "elf", count: 0 });
+  const model = new Model(made);
+  model.look(VIEW);
+  const { total } = model.moduleCosts(), files = model.fileCosts();
+  assert.deepEqual([total[0], files.total[names.indexOf("work.c")], files.total[names.indexOf("fib.c")]], [8, 12, 4]);
+});
+
 test("samples are chosen by time, process, name and thread", () => {
   const rows = [{ stack: ["a"], time: 0, thread: 0 }, { stack: ["b"], time: 10, thread: 1 }, { stack: ["c"], time: 20, thread: 2 }, { stack: ["d"], time: 30, thread: 2 }];
   const threads = [[1, 1, "main"], [1, 2, "worker-1"], [7, 7, "worker-22"]];
