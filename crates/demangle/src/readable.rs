@@ -7,8 +7,9 @@ use crate::short::{
     without_arguments,
 };
 
-/// A part of C++ names in parentheses that is not a parameter list.
-const ANONYMOUS: &str = "(anonymous namespace)";
+/// Beginnings of parts of C++ names in parentheses that are no parameter lists: of namespaces and classes, and of lambdas
+/// as debug information places them and as `diff` numbers them.
+const UNNAMED: [&str; 4] = ["(anonymous ", "(lambda at ", "(lambda)", "(lambda#"];
 
 /// Returns a readable name without return type, parameters, template and generic arguments, and marks of copies, as
 /// [`Style::Short`](crate::Style::Short) writes it. A name in an unknown form stays.
@@ -90,9 +91,11 @@ impl NameScan {
     /// Reads the next part, and returns its length.
     fn step(&mut self, rest: &str, char: char, end: &mut Option<usize>) -> Option<usize> {
         let name = &mut self.name;
-        if rest.starts_with(ANONYMOUS) {
-            name.push_str(ANONYMOUS);
-            return Some(ANONYMOUS.len());
+        let begins_part = name.is_empty() || name.ends_with("::");
+        if begins_part && UNNAMED.iter().any(|unnamed| rest.starts_with(unnamed)) {
+            let length = end_of_parameters(rest)?;
+            name.push_str(rest.get(..length)?);
+            return Some(length);
         }
         if rest.starts_with(" [clone ") {
             return Some(rest.find(']')? + 1);

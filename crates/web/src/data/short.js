@@ -106,7 +106,7 @@ function piecesOf(name) {
     const before = text.at(-1) ?? (pieces.length ? "}" : "");
     if (char === "{") add("brace", end);
     else if (char === "(") {
-      const isName = before === "." || /^\((?:anonymous |lambda at )/.test(name.slice(at, at + 12)) || text.endsWith("decltype ");
+      const isName = before === "." || /^\((?:anonymous |lambda(?: at |[)#]))/.test(name.slice(at, at + 12)) || text.endsWith("decltype ");
       if (!isName && /[ (]$/.test(text)) return null;
       if (isName) { text += name.slice(at, end); at = end; }
       else if (before === "!") { text = text.slice(0, -1); at--; add("args", end); }
