@@ -31,7 +31,8 @@ pub(super) struct WaitingRecords {
 
 #[derive(Debug)]
 enum WaitingRecord {
-    Sample(WaitingSample),
+    // Other records can be far more frequent, and are smaller.
+    Sample(Box<WaitingSample>),
     Other(Vec<u8>, Option<Change>),
 }
 
@@ -93,7 +94,7 @@ impl WaitingRecords {
                     let written = events.get(at).ok_or(RewriteError::NewEvents)?;
                     let parts = SampleParts::of(sample, &written.attr, false);
                     let waiting = WaitingSample { time: sample.time, parts, chain: None };
-                    self.records.push_back(WaitingRecord::Sample(waiting));
+                    self.records.push_back(WaitingRecord::Sample(Box::new(waiting)));
                 }
                 RawBody::Record(body, _) if kind.content() == RecordContent::Whole => {
                     let change = Change::of(kind.0, body);
@@ -206,6 +207,10 @@ impl WaitingRecords {
 
     fn pop(&mut self) -> Option<WaitingRecord> {
         self.provisional = self.provisional.saturating_sub(1);
+        // The most that ever waited is not kept.
+        if self.records.len() < self.records.capacity() / 8 {
+            self.records.shrink_to(self.records.len() * 2);
+        }
         self.records.pop_front()
     }
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bundle::RewriteError;
 use perf_data::{Batch, Head};
@@ -21,7 +21,9 @@ const TICK: Duration = Duration::from_millis(500);
 /// Age after which written samples are dropped from memory.
 const MAX_AGE: Duration = Duration::from_secs(60);
 /// Maximum size of the tables of a recording. If they exceed it, later chains are repaired by later samples only.
-const TABLE_BYTES: u64 = 256 << 20;
+const TABLE_BYTES: u64 = 128 << 20;
+/// Longest time that samples wait for evidence. On an idle machine, a window of samples takes hours to fill.
+const LONGEST_WAIT: Duration = Duration::from_secs(300);
 
 /// Account of a written recording.
 #[derive(Debug, Default)]
@@ -45,7 +47,7 @@ pub(in crate::commands) fn write_unwound(
     options: &Options,
     observer: &Arc<dyn Observer>,
 ) -> WrittenAccount {
-    let mut sink = UnwoundSink { output, head: None, failed: None };
+    let mut sink = UnwoundSink { output, head: None, failed: None, released: Instant::now() };
     let ticks = Ticks {
         tick: TICK,
         max_age: Some(MAX_AGE),
@@ -55,7 +57,7 @@ pub(in crate::commands) fn write_unwound(
     let by_ticks = StreamOptions::by(Schedule::Ticks(ticks));
     let stream = StreamOptions { all_records: true, ..by_ticks };
     let read = pipeline().analyze_in_steps(source, stream, options, observer, &mut sink);
-    let UnwoundSink { mut output, head, failed } = sink;
+    let UnwoundSink { mut output, head, failed, .. } = sink;
     let finished = match (failed, head) {
         (Some(error), _) => Err(error),
         (None, Some(head)) => output.finish(&head),
@@ -74,6 +76,8 @@ struct UnwoundSink {
     /// Head of the last batch.
     head: Option<Arc<Head>>,
     failed: Option<anyhow::Error>,
+    /// Last time at which samples stopped waiting.
+    released: Instant,
 }
 
 impl UnwoundSink {
@@ -106,12 +110,15 @@ impl Sink for UnwoundSink {
     }
 
     fn wants_all(&mut self) -> bool {
-        self.output.is_due()
+        self.output.is_due() || self.released.elapsed() >= LONGEST_WAIT
     }
 
     fn grown(&mut self, grown: &Grown<'_>) -> io::Result<()> {
         let (_, rows) = grown.new_samples();
         let head = self.head.clone();
+        if !rows.is_empty() || self.released.elapsed() >= LONGEST_WAIT {
+            self.released = Instant::now();
+        }
         self.write(|output| {
             for row in rows {
                 let chain = finished_chain(grown.profile, row);
