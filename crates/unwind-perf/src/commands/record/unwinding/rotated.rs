@@ -93,7 +93,9 @@ pub(super) fn new_file(path: &Path) -> io::Result<File> {
 
 /// Creates a file with a name of this time; an existing one is never replaced.
 pub(super) fn new_file_at(stem: &Path, time: SystemTime) -> io::Result<(PathBuf, File)> {
-    let time = DateTime::<Utc>::from(time).format("%Y%m%dT%H%M%SZ").to_string();
+    let seconds = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+    let time = i64::try_from(seconds).ok().and_then(|it| DateTime::<Utc>::from_timestamp(it, 0));
+    let time = time.unwrap_or_default().format("%Y%m%dT%H%M%SZ").to_string();
     for number in 1..=SAME_TIME {
         let mut name = OsString::from(stem);
         name.push(".");
