@@ -223,6 +223,13 @@ impl RecordingOutput {
         complete(file).map(drop)
     }
 
+    /// Removes files that are named by a time and have no samples. At the path of the recording, the former one returns.
+    pub(super) fn discard(&mut self) {
+        if let Recording::Rotated(_, files) = &mut self.recording {
+            files.discard();
+        }
+    }
+
     /// Warns once if the file system of the output is nearly full.
     fn warn_if_nearly_full(&mut self) {
         let free = rustix::fs::statvfs(self.path()).map(|it| it.f_bavail * it.f_frsize);

@@ -68,6 +68,14 @@ impl RotatedFiles {
         Ok(file)
     }
 
+    /// Removes all files.
+    pub(super) fn discard(&mut self) {
+        let complete = self.complete.drain(..).map(|(path, _)| path);
+        for path in complete.chain([self.current.clone()]) {
+            let _ = fs::remove_file(path);
+        }
+    }
+
     /// Removes the oldest complete files beyond the limits; the current one has `len` bytes. Returns the removed ones.
     pub(super) fn remove_oldest(&mut self, len: u64) -> Vec<PathBuf> {
         let RotationRules { keep, most, .. } = self.rules;

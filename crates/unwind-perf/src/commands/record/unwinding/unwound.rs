@@ -67,6 +67,9 @@ pub(in crate::commands) fn write_unwound(
     let needs = needs.unwrap_or_default();
     let failed = read.map(drop).map_err(with_argument).and(finished).err();
     let (samples, omitted) = output.samples();
+    if samples == 0 {
+        output.discard();
+    }
     WrittenAccount { path: output.path().to_owned(), samples, omitted, needs, failed }
 }
 

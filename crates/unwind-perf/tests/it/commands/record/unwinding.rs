@@ -130,6 +130,8 @@ fn without_a_recording_the_former_one_stays() {
     assert_eq!((ran.status, ran.text()), (125, ""), "{}", ran.stderr);
     let message = "unwind-perf: perf did not start to record (exit status: 129)\n";
     assert_eq!(ran.stderr, message);
+    let ran = record(&folder, &["-q", "--every", "1m", "--", "/bin/sh", "-c", "echo started"]);
+    assert_eq!((ran.status, ran.text()), (125, ""), "{}", ran.stderr);
     assert_eq!(fs::read(folder.join("r.data")).expect("the former one"), b"former");
     assert_eq!(listing(&folder), ["perf", "r.data", "stream"]);
 }
