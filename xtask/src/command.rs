@@ -86,7 +86,8 @@ pub fn quiet_output(command: &mut Command) -> Result<String> {
     let output = command.stdin(Stdio::null()).output().with_context(|| show(command))?;
     if !output.status.success() {
         let reported = String::from_utf8_lossy(&output.stderr);
-        let last: Vec<&str> = reported.lines().rev().take(5).collect();
+        // The reason of an exception stands before its stack.
+        let last: Vec<&str> = reported.lines().rev().take(25).collect();
         bail!(
             "{}: {}\n{}",
             output.status,

@@ -56,7 +56,7 @@ for (const id of ["flame", "icicle"]) {
   expect(/before .* samples/.test(await text(`#view-${id} .status`)), "both costs are told");
   await key("Escape");
   same((await state()).zoom, [], "Escape zooms out");
-  const area = await page.locator(canvas).boundingBox(), y = id === "flame" ? area.y + area.height - 28 : area.y + 28;
+  const area = await ours.box(canvas), y = id === "flame" ? area.y + area.height - 28 : area.y + 28;
   await page.mouse.move(area.x + area.width / 3, y);
   expect(/difference/.test(await text("#tip")), `what is under the mouse is told: ${await text("#tip")}`);
   await shot(`diff-${id}`);

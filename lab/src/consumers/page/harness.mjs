@@ -61,6 +61,12 @@ export function hands(tools, page) {
     await page.click(`#tab-${id}`);
     expect(await page.isVisible(`#view-${id}`), `the view ${id} is shown`);
   };
+  /** Returns the place of an element once it has one: a view is drawn after it is shown. */
+  const box = async (selector) => {
+    const one = page.locator(selector).first();
+    await one.waitFor();
+    return (await one.boundingBox()) ?? box(selector);
+  };
   const rowsIn = (id) => page.$$eval(`#view-${id} .rows [data-index]`, (all) => all.map((row) => ({ level: Number(row.getAttribute("aria-level")), open: row.getAttribute("aria-expanded"), cells: [...row.children].map((cell) => cell.textContent) })));
   const chips = () => page.$$eval("#chips .chip", (all) => all.map((chip) => chip.firstChild.textContent));
   const kinds = async () => (await state()).filters.map((filter) => filter.kind);
@@ -84,5 +90,5 @@ export function hands(tools, page) {
       }
     }
   };
-  return { ...tools, page, text, state, key, tab, rowsIn, chips, kinds, leading, shot, clear, accessible, looks };
+  return { ...tools, page, text, state, key, tab, box, rowsIn, chips, kinds, leading, shot, clear, accessible, looks };
 }

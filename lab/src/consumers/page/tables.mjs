@@ -153,10 +153,10 @@ export async function source(tools) {
   await page.focus("#view-source .splitter");
   await key("ArrowLeft", "ArrowLeft");
   same([await width(), (await state()).wide], [usual - 44, usual - 44], "arrow keys set the width of the lines");
-  const box = await page.locator("#view-source .splitter").boundingBox();
-  await page.mouse.move(box.x + 3, box.y + 50);
+  const splitter = await tools.box("#view-source .splitter");
+  await page.mouse.move(splitter.x + 3, splitter.y + 50);
   await page.mouse.down();
-  await page.mouse.move(box.x + 103, box.y + 60, { steps: 3 });
+  await page.mouse.move(splitter.x + 103, splitter.y + 60, { steps: 3 });
   await page.mouse.up();
   same([await width(), (await state()).wide], [usual + 56, usual + 56], "dragging does");
   await page.locator("#view-source .splitter").dblclick();

@@ -14,11 +14,11 @@ export async function titled({ page, expect, same, step, text }) {
 const lanes = (page) => page.$$eval(".lane button.pick", (all) => all.map((one) => one.textContent));
 
 /** Checks the lanes of the timeline. */
-export async function timeline({ page, expect, same, step, text, state, kinds, leading, clear }) {
+export async function timeline({ page, expect, same, step, text, state, kinds, leading, clear, box }) {
   const spanned = await page.evaluate(() => profile.tables.span > 0), samples = await page.evaluate(() => profile.costs.allN);
   step("timeline");
   same((await lanes(page)).length, 1, "there is one lane at first");
-  const lane = await page.locator(".lane canvas").first().boundingBox();
+  const lane = await box(".lane canvas");
   await page.mouse.move(lane.x + 1, lane.y + 8);
   expect(/full height: [\d,]+ samples in /.test(await text("#tip")), "the tooltip tells the scale of the lane");
   await page.mouse.down();
@@ -56,7 +56,7 @@ export async function timeline({ page, expect, same, step, text, state, kinds, l
 }
 
 /** Checks the splitter below the timeline. */
-export async function height({ page, expect, same, step, state }) {
+export async function height({ page, expect, same, step, state, box }) {
   step("splitter");
   const tall = () => page.evaluate(() => document.querySelector(".lanes").clientHeight);
   const now = async () => Number(await page.getAttribute("#split", "aria-valuenow")), before = await tall();
@@ -64,7 +64,7 @@ export async function height({ page, expect, same, step, state }) {
   await page.focus("#split");
   for (const key of ["ArrowDown", "ArrowDown", "ArrowUp"]) await page.keyboard.press(key);
   same([await tall(), await now(), (await state()).tall], [before + 22, before + 22, before + 22], "keys set the height");
-  const line = await page.locator("#split").boundingBox();
+  const line = await box("#split");
   await page.mouse.move(line.x + 200, line.y + 3);
   await page.mouse.down();
   await page.mouse.move(line.x + 200, line.y + 63);
@@ -75,12 +75,12 @@ export async function height({ page, expect, same, step, state }) {
 }
 
 /** Checks that the views over time have the axis of the timeline. */
-export async function axis({ page, expect, step, tab }) {
+export async function axis({ page, expect, step, tab, box }) {
   step("axis");
-  const box = (of) => page.locator(of).boundingBox(), lane = await box(".lane canvas >> nth=0");
+  const lane = await box(".lane canvas");
   for (const id of ["order", "heat"]) {
     await tab(id);
-    const canvas = await box(`#view-${id} canvas`), { left, width } = await page.$eval(`#view-${id} canvas`, ({ dataset }) => ({ left: Number(dataset.axisLeft), width: Number(dataset.axisWidth) }));
+    const canvas = await box(`#view-${id} canvas`), { left, width } = await page.locator(`#view-${id} canvas`).evaluate(({ dataset }) => ({ left: Number(dataset.axisLeft), width: Number(dataset.axisWidth) }));
     expect(Math.abs(canvas.x + left - lane.x) <= 1, `the axis of ${id} begins below that of the timeline: ${canvas.x + left}, ${lane.x}`);
     expect(Math.abs(width - lane.width) <= 1, `the axis of ${id} is as wide: ${width}, ${lane.width}`);
     await page.mouse.move(lane.x + lane.width / 3, lane.y + 5);

@@ -1,10 +1,10 @@
 // Views over time: heat map, comparison of two times, time order.
 
 /** Checks the heat map, and the comparison that it leads to. */
-export async function heat({ page, expect, same, step, text, state, key, tab, rowsIn, kinds, shot, clear, accessible }) {
+export async function heat({ page, expect, same, step, text, state, key, tab, box, rowsIn, kinds, shot, clear, accessible }) {
   step("heat map");
   await tab("heat");
-  const heat = await page.locator("#view-heat canvas").boundingBox();
+  const heat = await box("#view-heat canvas");
   const spanned = await page.evaluate(() => profile.tables.span > 0);
   const cells = await page.evaluate(() => document.querySelector("#view-heat .note").textContent);
   expect(/A column is .*, a cell/.test(cells), "the cells are explained");
@@ -54,10 +54,10 @@ export async function heat({ page, expect, same, step, text, state, key, tab, ro
 }
 
 /** Checks stacks in time order. */
-export async function order({ page, expect, same, step, text, key, tab, kinds, shot, clear }) {
+export async function order({ page, expect, same, step, text, key, tab, box, kinds, shot, clear }) {
   step("time order");
   await tab("order");
-  const order = await page.locator("#view-order canvas").boundingBox();
+  const order = await box("#view-order canvas");
   await page.focus("#view-order canvas");
   await key("ArrowRight", "ArrowDown", "ArrowUp", "ArrowLeft", "Enter");
   same(await kinds(), ["time"], "Enter looks at the time of a stack");
