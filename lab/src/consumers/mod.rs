@@ -209,22 +209,36 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     let result = run_all(&ours, &inputs, &scratch, offline);
     std::fs::remove_dir_all(&scratch).with_context(|| scratch.display().to_string())?;
     let failed = result?;
-    for line in &failed {
+    let Failures { once, twice } = &failed;
+    for line in once.iter().chain(twice) {
         println!("{line}");
     }
-    println!("consumers: {} checks failed, of {} on each recording", failed.len(), CHECKS.len());
-    Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    println!(
+        "consumers: {} checks failed, {} more at their first run, of {} on each recording",
+        twice.len(),
+        once.len(),
+        CHECKS.len()
+    );
+    Ok(if twice.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Runs the checks and prints their results as they come. Returns the lines of those that failed, to be printed again
-/// at the end: the end of a long log is often all that is kept.
+/// Lines of the checks that failed, which are printed again at the end: the end of a long log is often all that is kept.
+#[derive(Default)]
+struct Failures {
+    /// Of those that failed and then passed.
+    once: Vec<String>,
+    /// Of those that failed twice.
+    twice: Vec<String>,
+}
+
+/// Runs the checks and prints their results as they come.
 fn run_all(
     ours: &Path,
     inputs: &[(PathBuf, Option<&Path>, &str)],
     scratch: &Path,
     offline: bool,
-) -> Result<Vec<String>> {
-    let mut failed = Vec::new();
+) -> Result<Failures> {
+    let mut failed = Failures::default();
     let mut once = true;
     for (recording, sysroot, only) in inputs {
         let run = || run_of_ours(ours, recording, *sysroot);
@@ -236,24 +250,28 @@ fn run_all(
         let bench = Bench { ours, recording, sysroot: *sysroot, scratch, truth: &truth, offline };
         let rest = if std::mem::take(&mut once) { ONCE } else { &[] };
         for check in CHECKS.iter().chain(rest).filter(|check| check.name.starts_with(*only)) {
-            // Other programs are installed, started and timed here: what fails once and then passes is reported as such.
-            let first = (check.run)(&bench);
-            let result = match first {
+            let place = format!("{} ({})", check.name, recording.display());
+            // Other programs are installed, started and timed here, beside builds. A check that fails and then passes
+            // is named at the end.
+            let mut first = None;
+            let result = match (check.run)(&bench) {
                 Err(error) if !error.is::<Missing>() => {
                     println!("  {}: failed, and runs again: {error:#}", check.name);
+                    first = Some(error);
                     (check.run)(&bench)
                 }
                 other => other,
             };
-            match result {
-                Ok(reported) => println!("  {}: {reported}", check.name),
-                Err(error) if error.is::<Missing>() => {
-                    println!("  {}: skipped: {error:#}", check.name);
+            match (result, first) {
+                (Ok(reported), first) => {
+                    println!("  {}: {reported}", check.name);
+                    let line = |error| format!("failed once: {place}: {error:#}");
+                    failed.once.extend(first.map(line));
                 }
-                Err(error) => {
+                (Err(error), None) => println!("  {}: skipped: {error:#}", check.name),
+                (Err(error), Some(_)) => {
                     println!("  {}: FAILED: {error:#}", check.name);
-                    let recording = recording.display();
-                    failed.push(format!("FAILED: {} ({recording}): {error:#}", check.name));
+                    failed.twice.push(format!("FAILED: {place}: {error:#}"));
                 }
             }
         }

@@ -52,7 +52,12 @@ fn batches(mut each: impl FnMut(&Batch)) -> std::sync::Arc<Head> {
 
 fn options(is_compressed: bool) -> GrowingOptions {
     let evidence = ChainEvidenceWriter::new(["root", "cut"], ["sampled", "cfi"]);
-    GrowingOptions { evidence, is_compressed, command_line: Some(vec![b"perf".to_vec()]) }
+    GrowingOptions {
+        evidence,
+        is_compressed,
+        command_line: Some(vec![b"perf".to_vec()]),
+        has_further_files: true,
+    }
 }
 
 fn chain(number: u64) -> FinishedChain {

@@ -39,8 +39,14 @@ pub trait Sink {
     fn grown(&mut self, grown: &Grown<'_>) -> io::Result<()>;
 
     /// Samples that were walked since the last call and wait for the evidence of later ones, with their stacks so far.
-    /// The growing profile gets them later. Only called in a run by ticks that waits for evidence.
+    /// The growing profile gets them later. Only called in a run by ticks that waits for evidence, if
+    /// [`Self::shows_waiting`].
     fn waiting(&mut self, _samples: &Profile) {}
+
+    /// Returns true if [`Self::waiting`] is to be called.
+    fn shows_waiting(&self) -> bool {
+        false
+    }
 
     /// Returns true if no sample is to wait for later evidence now, since the output so far must be complete. A run by
     /// ticks asks at each tick.

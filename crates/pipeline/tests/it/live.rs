@@ -97,6 +97,10 @@ impl Sink for Watcher {
         self.waiting.fetch_add(stacks.count() as u64, Ordering::Relaxed);
     }
 
+    fn shows_waiting(&self) -> bool {
+        true
+    }
+
     fn wants_all(&mut self) -> bool {
         self.urgent.swap(false, Ordering::Relaxed)
     }

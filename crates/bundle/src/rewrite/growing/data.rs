@@ -246,7 +246,12 @@ mod tests {
         let all: Vec<Vec<u8>> = (0..).zip(sizes).map(|(n, size)| record(n, size)).collect();
         for is_compressed in [false, true] {
             let evidence = ChainEvidenceWriter::new(["root"], ["cfi"]);
-            let options = GrowingOptions { evidence, is_compressed, command_line: None };
+            let options = GrowingOptions {
+                evidence,
+                is_compressed,
+                command_line: None,
+                has_further_files: false,
+            };
             let mut data = GrowingData::new(Vec::new(), &options).unwrap();
             let mut other = GrowingData::new(Vec::new(), &options).unwrap();
             for (at, record) in all.iter().enumerate() {

@@ -36,6 +36,8 @@ pub struct GrowingOptions {
     pub is_compressed: bool,
     /// Command line of the header; `None` for that of the recording.
     pub command_line: Option<Vec<Vec<u8>>>,
+    /// Whether further files follow the first one.
+    pub has_further_files: bool,
 }
 
 /// A recording that is being written to a file, or to several in turn.
@@ -46,8 +48,8 @@ pub struct GrowingRecording<W> {
     out: Option<W>,
     file: Option<RecordingFile<W>>,
     waiting: WaitingRecords,
-    /// Processes at the end of the finished records.
-    processes: Processes,
+    /// Processes at the end of the finished records, if further files follow.
+    processes: Option<Processes>,
     /// Number of written samples.
     samples: u64,
 }
@@ -81,7 +83,7 @@ impl<W: Write + Seek> GrowingRecording<W> {
             out: Some(out),
             file: None,
             waiting: WaitingRecords::default(),
-            processes: Processes::new(None),
+            processes: None,
             samples: 0,
         }
     }
@@ -105,7 +107,8 @@ impl<W: Write + Seek> GrowingRecording<W> {
     pub fn take_in(&mut self, batch: &Batch) -> Result<(), RewriteError> {
         self.waiting.take_in(batch)?;
         if let (Some(events), Some(out)) = (self.waiting.events(), self.out.take()) {
-            self.processes = Processes::new(events.first().map(|event| &event.attr));
+            let attr = events.first().map(|event| &event.attr);
+            self.processes = self.options.has_further_files.then(|| Processes::new(attr));
             self.file = Some(RecordingFile::new(out, events.to_vec(), &self.options)?);
         }
         Ok(())
@@ -147,13 +150,14 @@ impl<W: Write + Seek> GrowingRecording<W> {
     /// which has all finished samples.
     ///
     /// # Errors
-    /// If the recording has no events, or if the output fails.
+    /// If the recording has no events, if no further file was announced, or if the output fails.
     pub fn next_file(&mut self, out: W, head: &Head) -> Result<FinishedFile<W>, RewriteError> {
+        let Some(processes) = &self.processes else { return Err(RewriteError::NoEvents) };
         let former = self.file.take().ok_or(RewriteError::NoEvents)?.finish(head)?;
         let events = self.waiting.events().unwrap_or_default().to_vec();
         let file = self.file.insert(RecordingFile::new(out, events, &self.options)?);
-        for record in self.processes.records() {
-            file.add(ReadyRecord::other(record.to_vec()))?;
+        for record in processes.records() {
+            file.add(ReadyRecord::other(record))?;
         }
         Ok(former)
     }
@@ -173,10 +177,10 @@ impl<W: Write + Seek> GrowingRecording<W> {
 /// Writes a record, and applies its change to the processes.
 fn write<W: Write + Seek>(
     file: &mut RecordingFile<W>,
-    processes: &mut Processes,
+    processes: &mut Option<Processes>,
     record: ReadyRecord,
 ) -> Result<(), RewriteError> {
-    if let Some(change) = record.change {
+    if let (Some(change), Some(processes)) = (record.change, processes) {
         processes.apply(change, &record.bytes);
     }
     file.add(record)

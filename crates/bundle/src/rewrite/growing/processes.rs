@@ -27,6 +27,8 @@ struct Repeated {
     /// Place in the order of the repeated records.
     order: u64,
     bytes: Arc<[u8]>,
+    /// The start of the task that inherits the name or map, if the record is of another one.
+    heir: Option<Task>,
 }
 
 /// A mapping.
@@ -113,16 +115,15 @@ impl Processes {
         let former = self.processes.get(&parent);
         let name =
             former.and_then(|it| it.names.get(&task.ptid.0).or_else(|| it.names.get(&parent)));
-        let name = name.map(|it| Arc::clone(&it.bytes)).filter(|_| !task.synthesized);
-        let maps = match former {
+        let name = name.filter(|_| !task.synthesized).cloned();
+        let mut maps = match former {
             Some(former) if pid != parent && !task.synthesized => former.maps.clone(),
             _ => Vec::new(),
         };
-        let name = name.map(|it| self.copied(&without_exec(&it), task));
-        let maps: Vec<Map> = maps
-            .into_iter()
-            .map(|map| Map { record: self.copied(&map.record.bytes, task), ..map })
-            .collect();
+        let name = name.map(|it| self.inherited(it, task));
+        for map in &mut maps {
+            map.record = self.inherited(map.record.clone(), task);
+        }
         let process = self.processes.entry(pid).or_default();
         if pid == tid {
             // An earlier process with this number has ended, even if the record of its end was lost.
@@ -134,21 +135,31 @@ impl Processes {
     }
 
     /// Returns the records in force, in their order.
-    pub(super) fn records(&self) -> Vec<Arc<[u8]>> {
+    pub(super) fn records(&self) -> Vec<Vec<u8>> {
         let processes = self.processes.values().flat_map(Process::records);
         let mut all: Vec<&Repeated> = self.facts.values().chain(processes).collect();
         all.sort_unstable_by_key(|record| record.order);
-        all.into_iter().map(|record| Arc::clone(&record.bytes)).collect()
+        all.into_iter().map(|record| self.bytes(record)).collect()
     }
 
     fn repeated(&mut self, bytes: &[u8]) -> Repeated {
         self.next += 1;
-        Repeated { order: self.next, bytes: bytes.into() }
+        Repeated { order: self.next, bytes: bytes.into(), heir: None }
     }
 
-    /// Returns a copy of a name or map for another task, at the time of its start.
-    fn copied(&mut self, bytes: &[u8], task: Task) -> Repeated {
-        let mut bytes = bytes.to_vec();
+    fn inherited(&mut self, record: Repeated, heir: Task) -> Repeated {
+        self.next += 1;
+        Repeated { order: self.next, heir: Some(heir), ..record }
+    }
+
+    /// Returns a record; that of a name or map for an heir is of its task, at the time of its start.
+    fn bytes(&self, record: &Repeated) -> Vec<u8> {
+        let mut bytes = record.bytes.to_vec();
+        let Some(task) = record.heir else { return bytes };
+        if bytes.starts_with(&RecordKind::COMM.0.to_le_bytes()) {
+            // The maps of the heir are not those of an exec.
+            bytes.get_mut(FLAGS).into_iter().for_each(|flags| *flags &= !BY_EXEC);
+        }
         let (pid, tid) = (task.pid.0.cast_unsigned(), task.tid.0.cast_unsigned());
         let word = u64::from(tid) << 32 | u64::from(pid);
         put(&mut bytes, TASK, word);
@@ -158,7 +169,7 @@ impl Processes {
                 put(&mut bytes, at, word);
             }
         }
-        self.repeated(&bytes)
+        bytes
     }
 }
 
@@ -245,13 +256,6 @@ fn put(bytes: &mut [u8], at: usize, word: u64) {
     if let Some(field) = bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
         *field = word.to_le_bytes();
     }
-}
-
-/// Returns a name without the flag that ends the maps of a process.
-fn without_exec(name: &[u8]) -> Vec<u8> {
-    let mut name = name.to_vec();
-    name.get_mut(FLAGS).into_iter().for_each(|flags| *flags &= !BY_EXEC);
-    name
 }
 
 #[cfg(test)]
@@ -402,7 +406,7 @@ mod tests {
     fn ranges_are_joined() {
         let mut ranges = BTreeMap::new();
         let mut add = |start: u64, last: u64| {
-            let record = Repeated { order: 0, bytes: [].into() };
+            let record = Repeated { order: 0, bytes: [].into(), heir: None };
             overlay(&mut ranges, &Map { start, last, record })
         };
         let added = [(10, 19), (30, 39), (12, 15), (20, 29), (10, 39), (5, 40), (0, u64::MAX)];

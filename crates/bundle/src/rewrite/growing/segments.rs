@@ -116,7 +116,7 @@ impl LastRecords {
         let events = self.waiting.events().ok_or(RewriteError::NoEvents)?.to_vec();
         let mut file = RecordingFile::new(out, events, &self.options)?;
         for record in self.processes.iter().flat_map(Processes::records) {
-            file.add(ReadyRecord::other(record.to_vec()))?;
+            file.add(ReadyRecord::other(record))?;
         }
         for segment in &mut self.segments {
             segment.data.end_frame()?;

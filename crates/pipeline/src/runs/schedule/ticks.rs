@@ -127,7 +127,8 @@ impl TickClock {
         if wants_all {
             replayer.end(*run);
         }
-        let is_waiting = self.ticks.waits_for_evidence && output.show_waiting(&replayer.waiting());
+        let shows_waiting = self.ticks.waits_for_evidence && output.sink.shows_waiting();
+        let is_waiting = shows_waiting && output.show_waiting(&replayer.waiting());
         if wants_all || is_waiting || output.has_changed(replayer.partial().profile) {
             output.send_rows(replayer.partial(), Naming::Later)?;
         }

@@ -146,6 +146,18 @@ pub(crate) struct RecordArgs {
     pub(crate) command: Vec<OsString>,
 }
 
+#[cfg(test)]
+impl RecordArgs {
+    /// Parses the words of a line, as tests need them.
+    pub(crate) fn of_line(line: &str) -> Self {
+        use clap::FromArgMatches as _;
+        let command = Self::augment_args(clap::Command::new("record"));
+        let words = std::iter::once("record").chain(line.split_whitespace());
+        let matches = command.try_get_matches_from(words).expect("arguments");
+        Self::from_arg_matches(&matches).expect("arguments")
+    }
+}
+
 impl RecordArgs {
     /// Returns true if the events are those of all processors, even if only a control group's samples are recorded.
     pub(crate) fn is_system_wide(&self) -> bool {

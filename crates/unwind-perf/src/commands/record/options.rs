@@ -168,19 +168,6 @@ pub(super) fn trial_arguments(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser;
-
-    #[derive(Debug, Parser)]
-    struct RecordOnly {
-        #[command(flatten)]
-        args: RecordArgs,
-    }
-
-    fn parsed(line: &str) -> RecordArgs {
-        let line = line.split_whitespace();
-        let only = RecordOnly::try_parse_from(std::iter::once("x").chain(line)).expect("arguments");
-        only.args
-    }
 
     fn in_line(words: &[OsString]) -> String {
         let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
@@ -188,14 +175,15 @@ mod tests {
     }
 
     fn words(line: &str, abilities: &Abilities) -> String {
-        let args = parsed(line);
+        let args = RecordArgs::of_line(line);
         in_line(&perf_arguments(&args, RecordTarget::File(&args.output), abilities))
     }
 
     #[test]
     fn a_trial_has_the_same_events_and_target() {
         let all = Abilities { no_bpf_event: true, compression: true, ..Abilities::default() };
-        let trial = |line| in_line(&trial_arguments(&parsed(line), Path::new("t"), &all));
+        let trial =
+            |line| in_line(&trial_arguments(&RecordArgs::of_line(line), Path::new("t"), &all));
         assert_eq!(
             trial("-a -m 64 -- ./program"),
             "record --no-bpf-event -e cpu-clock -F 997 -m 64 --call-graph dwarf,16384 -a -o t -- true"

@@ -184,16 +184,9 @@ fn is_every_event_refused(args: &RecordArgs) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
     use host::MemoryHost;
 
     use super::*;
-
-    #[derive(Debug, Parser)]
-    struct RecordOnly {
-        #[command(flatten)]
-        args: RecordArgs,
-    }
 
     fn rights(capabilities: &str, paranoid: &str, kptr: &str) -> Rights {
         let host = MemoryHost::new();
@@ -242,12 +235,8 @@ mod tests {
 
     #[test]
     fn notes_name_the_command() {
-        let of = |line: &str, rights: &Rights| {
-            let line = line.split_whitespace();
-            let only = RecordOnly::try_parse_from(std::iter::once("x").chain(line));
-            rights.notes(&only.expect("arguments").args)
-        };
-        let notes = |capabilities, paranoid, kptr| of("x", &rights(capabilities, paranoid, kptr));
+        let of = |line: &str, rights: &Rights| rights.notes(&RecordArgs::of_line(line));
+        let notes = |capabilities, paranoid, kptr| of("", &rights(capabilities, paranoid, kptr));
         let none = Vec::<String>::new();
         let (user, all) = ("0", "1ffffffffff");
         assert_eq!(
@@ -262,7 +251,7 @@ mod tests {
         assert_eq!((notes(user, "1", "0"), notes(all, "2", "1")), (none.clone(), none.clone()));
         assert_eq!(notes(all, "2", "2"), [hidden]);
         let root = Rights { is_root: true, ..rights(all, "2", "2") };
-        assert_eq!(of("x", &root), [hidden.replace("sudo ", "")]);
+        assert_eq!(of("", &root), [hidden.replace("sudo ", "")]);
         let maps =
             "only root can read the maps of other users' processes; their frames have no names";
         assert_eq!(of("-a", &rights(user, "0", "0")), [maps]);

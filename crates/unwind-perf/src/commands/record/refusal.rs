@@ -140,28 +140,20 @@ fn user_of(pid: u32, host: &dyn Host) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
     use host::MemoryHost;
 
     use super::*;
-
-    #[derive(Debug, Parser)]
-    struct RecordOnly {
-        #[command(flatten)]
-        args: RecordArgs,
-    }
 
     const REFUSED: &str =
         "Error:\nAccess to performance monitoring and observability operations is limited.\n";
 
     fn reason_of(text: &str, line: &str, rights: &Rights, is_every_event_refused: bool) -> String {
-        let line = line.split_whitespace();
-        let only = RecordOnly::try_parse_from(std::iter::once("x").chain(line)).expect("arguments");
+        let args = RecordArgs::of_line(line);
         let host = MemoryHost::new();
         host.insert("/proc/1/status", "Uid:\t0\t0\t0\t0\n");
         host.insert("/proc/7/status", "Uid:\t1000\t1000\t1000\t1000\n");
         host.insert(MLOCK_KB, "516\n");
-        let found = reason(text, &only.args, rights, &host, &|| is_every_event_refused);
+        let found = reason(text, &args, rights, &host, &|| is_every_event_refused);
         found.unwrap_or_default()
     }
 

@@ -11,7 +11,9 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -19,9 +21,9 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::terminal::print_error;
 
-/// Bytes that are copied at a time, and number of such chunks that may wait for the view.
+/// Maximum bytes that are copied at a time, and that may wait for the view.
 const CHUNK: usize = 1 << 20;
-const WAITING: usize = 64;
+const WAITING: usize = 64 << 20;
 
 /// The view of a recording in progress.
 pub(super) struct LiveView {
@@ -56,9 +58,11 @@ impl LiveView {
 
 /// Copies a stream to the unwinder, and to the view as long as it keeps up.
 fn copy_to_both(stream: OwnedFd, unwinder: OwnedFd, view: Option<ChildStdin>) {
-    let (chunks, waiting) = sync_channel(WAITING);
-    let showing = view.map(|view| std::thread::spawn(move || show(&waiting, view)));
-    let copied = copy(stream, unwinder, chunks);
+    let (chunks, receiver) = channel();
+    let waiting = Arc::<AtomicUsize>::default();
+    let of_view = Arc::clone(&waiting);
+    let showing = view.map(|view| std::thread::spawn(move || show(&receiver, &of_view, view)));
+    let copied = copy(stream, unwinder, chunks, &waiting);
     if let Err(error) = copied {
         print_error(&format!("the stream of perf cannot be copied: {error}"));
     }
@@ -66,7 +70,13 @@ fn copy_to_both(stream: OwnedFd, unwinder: OwnedFd, view: Option<ChildStdin>) {
     drop(showing);
 }
 
-fn copy(stream: OwnedFd, unwinder: OwnedFd, view: SyncSender<Vec<u8>>) -> io::Result<()> {
+/// `waiting` counts the bytes that were sent to the view and not written yet.
+fn copy(
+    stream: OwnedFd,
+    unwinder: OwnedFd,
+    view: Sender<Vec<u8>>,
+    waiting: &AtomicUsize,
+) -> io::Result<()> {
     let (mut stream, mut unwinder) = (File::from(stream), File::from(unwinder));
     let mut view = Some(view);
     let mut chunk = vec![0; CHUNK];
@@ -79,23 +89,23 @@ fn copy(stream: OwnedFd, unwinder: OwnedFd, view: SyncSender<Vec<u8>>) -> io::Re
         };
         let bytes = chunk.get(..read).unwrap_or_default();
         unwinder.write_all(bytes)?;
-        match view.as_ref().map(|view| view.try_send(bytes.to_vec())) {
-            Some(Err(TrySendError::Full(_))) => {
-                print_error("the live view cannot keep up and ends; the recording goes on");
-                view = None;
-            }
+        let Some(chunks) = &view else { continue };
+        if waiting.fetch_add(read, Ordering::Relaxed) + read > WAITING {
+            print_error("the live view cannot keep up and ends; the recording goes on");
+            view = None;
+        } else if chunks.send(bytes.to_vec()).is_err() {
             // It was closed.
-            Some(Err(TrySendError::Disconnected(_))) => view = None,
-            Some(Ok(())) | None => {}
+            view = None;
         }
     }
 }
 
 /// Passes the waiting chunks to the view.
-fn show(waiting: &Receiver<Vec<u8>>, mut view: ChildStdin) {
-    for chunk in waiting {
+fn show(chunks: &Receiver<Vec<u8>>, waiting: &AtomicUsize, mut view: ChildStdin) {
+    for chunk in chunks {
         if view.write_all(&chunk).is_err() {
             return;
         }
+        waiting.fetch_sub(chunk.len(), Ordering::Relaxed);
     }
 }

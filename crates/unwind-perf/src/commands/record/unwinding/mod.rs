@@ -92,7 +92,7 @@ pub(super) fn record(
     if omitted > 0 {
         print_note(&format!("{omitted} samples are damaged and not in the recording"));
     }
-    let stack_tip = stack_tip(&needs, args.stack_size.into(), samples);
+    let stack_tip = stack_tip(&needs.0, args.stack_size.into(), needs.1);
     use_it(CompleteRecording { path: &path, stack_tip })?;
     Ok(status)
 }
@@ -182,13 +182,15 @@ fn start_recorder(
             eprintln!("Press Ctrl-C to end the recording.");
         }
     }
-    let output = output(args, recording, &abilities, &control)?;
-    let mut perf = Command::new(&args.perf)
+    let mut output = output(args, recording, &abilities, &control)?;
+    let started = Command::new(&args.perf)
         .args(&words)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .spawn()
+        .spawn();
+    let mut perf = started
+        .inspect_err(|_| output.discard())
         .with_context(|| format!("cannot start {}", args.perf.display()))?;
     let stream = perf.stdout.take().context("perf has no output")?;
     let messages = pass_on(perf.stderr.take().context("perf has no messages")?);
@@ -196,7 +198,12 @@ fn start_recorder(
     let (view, stream) = match args.is_live() {
         false => (None, OwnedFd::from(stream)),
         true => {
-            let started = LiveView::start(stream.into(), args.quiet);
+            let started = LiveView::start(stream.into(), args.quiet).inspect_err(|_| {
+                output.discard();
+                // It would wait to be enabled.
+                let _ = perf.kill();
+                let _ = perf.wait();
+            });
             let (view, stream) = started.context("the live view cannot be started")?;
             (Some(view), stream)
         }

@@ -54,6 +54,8 @@ pub(super) struct OutputFacts {
 pub(in crate::commands) struct RecordingOutput {
     facts: OutputFacts,
     recording: Recording,
+    /// True if a file is to be completed at the next checkpoint.
+    is_due: bool,
     /// True if the user was warned that the file system is nearly full.
     is_warned: bool,
 }
@@ -75,6 +77,7 @@ impl RecordingOutput {
             evidence: evidence_writer(),
             is_compressed: facts.is_compressed,
             command_line: facts.command_line.clone(),
+            has_further_files: matches!(form, OutputForm::Rotated(_)),
         };
         let growing = |file| GrowingRecording::new(BufWriter::new(file), options.clone());
         let recording = match form {
@@ -88,7 +91,7 @@ impl RecordingOutput {
                 Recording::Last(LastRecords::new(kept, options), new_file(&facts.path)?)
             }
         };
-        Ok(Self { facts, recording, is_warned: false })
+        Ok(Self { facts, recording, is_due: false, is_warned: false })
     }
 
     /// Creates an uncompressed file for a converted stream, whose command line stays.
@@ -161,20 +164,26 @@ impl RecordingOutput {
         Ok(())
     }
 
-    /// Returns true if a file is to be completed now.
-    pub(super) fn is_due(&self) -> bool {
-        let is_requested = self.facts.request.load(Ordering::Relaxed);
-        match &self.recording {
+    /// Returns true if the next checkpoint completes a file, before which no sample should wait. A request is taken
+    /// here, so that one that follows is for the next file.
+    pub(super) fn becomes_due(&mut self) -> bool {
+        let is_requested = self.facts.request.swap(false, Ordering::Relaxed);
+        self.is_due |= match &self.recording {
             Recording::File(..) => false,
             Recording::Rotated(_, files) => is_requested || files.is_due(),
             Recording::Last(..) => is_requested,
-        }
+        };
+        self.is_due
+    }
+
+    /// Returns true if files have samples that still wait for evidence.
+    pub(super) const fn shows_waiting(&self) -> bool {
+        !matches!(self.recording, Recording::Last(..))
     }
 
     /// Makes the files complete up to here; begins the next one, or writes the requested one, if it is due.
     pub(super) fn checkpoint(&mut self, head: &Head) -> anyhow::Result<()> {
-        let is_due = self.is_due();
-        self.facts.request.store(false, Ordering::Relaxed);
+        let is_due = std::mem::take(&mut self.is_due);
         let Self { facts, recording, .. } = self;
         match recording {
             Recording::File(recording, most) => {

@@ -3,7 +3,7 @@
 use formats::share;
 use profile::{DumpAdvice, StackNeeds};
 
-/// Returns the advice if another size than `copied` bytes serves better. `samples` is the number of all samples.
+/// Returns the advice if another size than `copied` bytes serves better. `samples` is the number of the samples with these needs.
 pub(super) fn stack_tip(needs: &StackNeeds, copied: u64, samples: u64) -> Option<String> {
     let of_stacks = |count| share(count, needs.decided());
     match DumpAdvice::new(needs, copied, samples) {

@@ -34,8 +34,8 @@ pub(in crate::commands) struct WrittenAccount {
     pub(in crate::commands) samples: u64,
     /// Number of samples that were damaged, or whose callchain exceeds a record.
     pub(in crate::commands) omitted: u64,
-    /// Stack bytes that the chains need, since the tables were last cleared.
-    pub(super) needs: StackNeeds,
+    /// Stack bytes that the chains need since the tables were last cleared, and the number of these samples.
+    pub(super) needs: (StackNeeds, u64),
     /// Reason why the recording ends early; it has all records up to there.
     pub(in crate::commands) failed: Option<anyhow::Error>,
 }
@@ -47,7 +47,8 @@ pub(in crate::commands) fn write_unwound(
     options: &Options,
     observer: &Arc<dyn Observer>,
 ) -> WrittenAccount {
-    let mut sink = UnwoundSink { output, head: None, failed: None, released: Instant::now() };
+    let mut sink =
+        UnwoundSink { output, head: None, failed: None, released: Instant::now(), in_tables: 0 };
     let ticks = Ticks {
         tick: TICK,
         max_age: Some(MAX_AGE),
@@ -57,14 +58,14 @@ pub(in crate::commands) fn write_unwound(
     let by_ticks = StreamOptions::by(Schedule::Ticks(ticks));
     let stream = StreamOptions { all_records: true, ..by_ticks };
     let read = pipeline().analyze_in_steps(source, stream, options, observer, &mut sink);
-    let UnwoundSink { mut output, head, failed, .. } = sink;
+    let UnwoundSink { mut output, head, failed, in_tables, .. } = sink;
     let finished = match (failed, head) {
         (Some(error), _) => Err(error),
         (None, Some(head)) => output.finish(&head),
         (None, None) => Err(RewriteError::NoEvents.into()),
     };
     let needs = read.as_ref().map(|analysis| analysis.profile.summary.stack_needs);
-    let needs = needs.unwrap_or_default();
+    let needs = (needs.unwrap_or_default(), in_tables);
     let failed = read.map(drop).map_err(with_argument).and(finished).err();
     let (samples, omitted) = output.samples();
     if samples == 0 {
@@ -81,6 +82,8 @@ struct UnwoundSink {
     failed: Option<anyhow::Error>,
     /// Last time at which samples stopped waiting.
     released: Instant,
+    /// Number of samples since the tables were last cleared.
+    in_tables: u64,
 }
 
 impl UnwoundSink {
@@ -113,11 +116,16 @@ impl Sink for UnwoundSink {
     }
 
     fn wants_all(&mut self) -> bool {
-        self.output.is_due() || self.released.elapsed() >= LONGEST_WAIT
+        self.output.becomes_due() || self.released.elapsed() >= LONGEST_WAIT
+    }
+
+    fn shows_waiting(&self) -> bool {
+        self.output.shows_waiting()
     }
 
     fn grown(&mut self, grown: &Grown<'_>) -> io::Result<()> {
-        let (_, rows) = grown.new_samples();
+        let (first, rows) = grown.new_samples();
+        self.in_tables = first + rows.len() as u64;
         let head = self.head.clone();
         if !rows.is_empty() || self.released.elapsed() >= LONGEST_WAIT {
             self.released = Instant::now();
