@@ -30,7 +30,7 @@ pub use front::RequestLog;
 pub use live::{LiveInput, LiveStream};
 pub use protocol::WorkerSetup;
 pub use serve::{Addresses, Listen, ServeError, ServeOptions, serve};
-pub use worker::{Confined, Confinement, StreamWriter, WorkerOptions, confine, work};
+pub use worker::{StreamWriter, WorkerOptions, work};
 pub use workers::WorkerCommand;
 
 /// Description of the API, as served.

@@ -84,7 +84,8 @@ const LAYERS: &[(&str, &[&str])] = &[
             "profile",
         ],
     ),
-    ("service", &["host", "options", "profile", "formats", "web", "pipeline"]),
+    ("confine", &["host"]),
+    ("service", &["confine", "host", "options", "profile", "formats", "web", "pipeline"]),
     ("mcp", &["host", "options", "profile", "formats", "pipeline"]),
     (
         "unwind-perf",
@@ -92,6 +93,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "address",
             "bundle",
             "cache",
+            "confine",
             "demangle",
             "host",
             "options",

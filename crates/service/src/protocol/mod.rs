@@ -1,7 +1,6 @@
 //! Protocol between front and worker over a pair of sockets: length-prefixed JSON messages, with the descriptors of the
 //! files they concern.
 
-mod channel;
 mod live;
 mod message;
 mod options;
@@ -11,7 +10,7 @@ mod symbols;
 pub use setup::WorkerSetup;
 
 pub(crate) use self::options::RunOptions;
-pub(crate) use channel::{Receiver, Sender, pair};
+pub(crate) use confine::{Receiver, Sender, pair};
 pub(crate) use live::{LiveChange, LiveNumbers, LiveTask, LiveTick};
 pub(crate) use message::{
     DIFF_TABLES, DiffTask, ExportTask, InstructionsTask, RecordingRef, Reply, Task, WorkerEvent,

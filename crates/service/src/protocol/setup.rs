@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use options::Options;
 use serde::{Deserialize, Serialize};
 
-use super::channel::Receiver;
+use crate::protocol::Receiver;
 
 /// Operator's options for a worker. Hint files, and the names of servers in the environment, have already been read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,7 +3,6 @@
 
 mod about;
 mod answer;
-mod confine;
 mod diff;
 mod export;
 mod instructions;
@@ -23,8 +22,6 @@ use std::sync::Arc;
 
 use host::Host;
 use pipeline::{Observer, Pipeline, Source, Spelling};
-
-pub use confine::{Confined, Confinement, confine};
 
 use crate::protocol::{Receiver, Sender, WorkerRequest};
 use serving::Serving;

@@ -9,13 +9,11 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use cache::make_folder;
+use confine::{Confinement, confine};
 use host::{Host as _, RealHost, ScratchDir, default_memory_limit, limit_memory, replace_file};
 use options::{CacheLocation, FileSearch, FolderOption, Limits, Options};
 use pipeline::{Error, StreamOptions, usual_build_id_dirs};
-use service::{
-    Addresses, Confinement, RequestLog, ServeOptions, WorkerCommand, WorkerOptions, WorkerSetup,
-    confine,
-};
+use service::{Addresses, RequestLog, ServeOptions, WorkerCommand, WorkerOptions, WorkerSetup};
 
 use crate::args::{FrontArgs, ServeArgs, WorkerArgs, host, with_argument};
 use crate::hotspot;
@@ -164,7 +162,7 @@ pub(super) fn work() -> anyhow::Result<Status> {
     let memory = options.limits.memory.bytes();
     let usual = default_memory_limit().map_or(WORKER_MEMORY, |bytes| bytes.min(WORKER_MEMORY));
     limit_memory(options.limits.memory.or_usual(Some(usual)));
-    confine(&Confinement { memory, readable, writable, network })
+    confine(&Confinement { memory, readable, writable, network, outlives_parent: false })
         .context("cannot confine the worker")?;
     let options = WorkerOptions {
         options,

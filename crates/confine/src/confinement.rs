@@ -1,5 +1,5 @@
-//! Kernel restrictions of the worker: a memory limit, read access below its folders only, and no unnecessary system
-//! calls. The process sets them itself before it reads its first request, and cannot lift them.
+//! Kernel restrictions of a process that reads untrusted data: a memory limit, files below its folders only, and no
+//! unnecessary system calls. The process sets them itself before its first input, and cannot lift them.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,7 +12,7 @@ use landlock::{
 use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
 
-/// Restrictions of a worker.
+/// Restrictions of a process.
 #[derive(Clone, Debug)]
 pub struct Confinement {
     /// Maximum bytes of memory; `None` for no limit.
@@ -23,6 +23,8 @@ pub struct Confinement {
     pub writable: Vec<PathBuf>,
     /// True if it may download files from servers.
     pub network: bool,
+    /// True if it goes on when its parent ends.
+    pub outlives_parent: bool,
 }
 
 /// Restrictions that the kernel enforces.
@@ -34,16 +36,18 @@ pub struct Confined {
     pub calls: bool,
 }
 
-/// Confines this process. The process also ends when its parent does.
+/// Confines this process. Call it before the first thread starts: threads that run already keep their files.
 ///
 /// # Errors
 /// If the system refuses calls that every Linux supports. A kernel without Landlock is not an error.
 pub fn confine(confinement: &Confinement) -> io::Result<Confined> {
-    set_parent_process_death_signal(Some(Signal::KILL))?;
+    if !confinement.outlives_parent {
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+    }
     if let Some(bytes) = confinement.memory {
         setrlimit(Resource::Data, Rlimit { current: Some(bytes), maximum: Some(bytes) })?;
     }
-    // A core dump of the worker would contain the data that it read.
+    // A core dump would contain the data that it read.
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
     let files = restrict_files(confinement).map_err(io::Error::other)?;
     let calls = restrict_calls(confinement.network)?;

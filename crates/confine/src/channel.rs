@@ -23,16 +23,18 @@ const LONGEST: u32 = 256 << 20;
 ///
 /// # Errors
 /// If the system cannot create them.
-pub(crate) fn pair() -> io::Result<(UnixStream, UnixStream)> {
+pub fn pair() -> io::Result<(UnixStream, UnixStream)> {
     UnixStream::pair()
 }
 
 /// Sending end.
 #[derive(Debug)]
-pub(crate) struct Sender(UnixStream);
+pub struct Sender(UnixStream);
 
 impl Sender {
-    pub(crate) const fn new(socket: UnixStream) -> Self {
+    /// Uses a connected socket.
+    #[must_use]
+    pub const fn new(socket: UnixStream) -> Self {
         Self(socket)
     }
 
@@ -40,11 +42,7 @@ impl Sender {
     ///
     /// # Errors
     /// If the other end is closed.
-    pub(crate) fn send(
-        &mut self,
-        message: &impl Serialize,
-        files: &[BorrowedFd<'_>],
-    ) -> io::Result<()> {
+    pub fn send(&mut self, message: &impl Serialize, files: &[BorrowedFd<'_>]) -> io::Result<()> {
         let body = serde_json::to_vec(message)?;
         let length = u32::try_from(body.len()).ok().filter(|&length| length <= LONGEST);
         let length = length.ok_or_else(|| io::Error::other("the message is too long"))?;
@@ -67,10 +65,12 @@ impl Sender {
 
 /// Receiving end.
 #[derive(Debug)]
-pub(crate) struct Receiver(UnixStream);
+pub struct Receiver(UnixStream);
 
 impl Receiver {
-    pub(crate) const fn new(socket: UnixStream) -> Self {
+    /// Uses a connected socket.
+    #[must_use]
+    pub const fn new(socket: UnixStream) -> Self {
         Self(socket)
     }
 
@@ -78,7 +78,7 @@ impl Receiver {
     ///
     /// # Errors
     /// If the socket fails, or the data is not a valid message.
-    pub(crate) fn receive<T: DeserializeOwned>(&self) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
+    pub fn receive<T: DeserializeOwned>(&self) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
         let mut head = [0; 4];
         let mut files = Vec::new();
         let mut have = 0;
