@@ -2,16 +2,17 @@
 #![allow(clippy::disallowed_methods, reason = "the host that everything else asks is made of this")]
 
 use std::fs::{File, Metadata, OpenOptions};
-use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use rustix::fs::OFlags;
 
 use crate::confined::{open_inside, reopen};
+use crate::error::io_error;
 use crate::forbidden::{location_of, open_folder};
-use crate::{Content, FileStamp, HostError, HostFile, Origin};
+use crate::stat::stamp_of;
+use crate::{Content, HostError, HostFile, Origin};
 
 /// A regular file that was checked, and not opened yet: opening a device can have side effects.
 pub(crate) struct CheckedFile<'q> {
@@ -88,21 +89,6 @@ impl<'q> CheckedFile<'q> {
         let content =
             Content::of_file(&file, stamp.size).map_err(|source| io_error(path, source))?;
         Ok(HostFile { content, stamp })
-    }
-}
-
-/// Wraps an error of the system for a path.
-pub(crate) fn io_error(path: &Path, source: io::Error) -> HostError {
-    HostError::Io { path: path.to_owned(), source }
-}
-
-/// Returns the identity of a file, with its modification time.
-pub(crate) fn stamp_of(metadata: &Metadata) -> FileStamp {
-    FileStamp {
-        device: metadata.dev(),
-        inode: metadata.ino(),
-        size: metadata.size(),
-        modified: i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Errors of requests to the host.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A request to the host failed.
 #[derive(Debug, thiserror::Error)]
@@ -40,7 +40,7 @@ pub enum HostError {
 impl HostError {
     /// Returns the error of a path without a file.
     #[must_use]
-    pub fn missing(path: &std::path::Path) -> Self {
+    pub fn missing(path: &Path) -> Self {
         Self::Io { path: path.to_owned(), source: io::Error::from(io::ErrorKind::NotFound) }
     }
 
@@ -49,4 +49,9 @@ impl HostError {
     pub fn is_missing(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
+}
+
+/// Wraps an error of the system for a path.
+pub(crate) fn io_error(path: &Path, source: io::Error) -> HostError {
+    HostError::Io { path: path.to_owned(), source }
 }

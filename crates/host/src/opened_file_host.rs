@@ -11,10 +11,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::checked_file::{io_error, stamp_of};
+use crate::error::io_error;
+use crate::stat::stamp_of;
 use crate::{
-    ByteStream, Content, DirEntry, Distrust, FileKind, FileStat, Host, HostError, HostFile,
-    HostFinding, HostText, Origin, RecordedFile,
+    ByteStream, DirEntry, Distrust, FileKind, FileStat, Host, HostError, HostFile, HostFinding,
+    HostText, Origin, RecordedFile,
 };
 
 /// Wraps another host; one path stands for a file that is already open.
@@ -53,10 +54,7 @@ impl Host for OpenedFileHost {
         if !self.is_opened_file(path, origin) {
             return self.inner.open(path, origin);
         }
-        let metadata = self.file.metadata().map_err(|source| self.io(source))?;
-        let stamp = stamp_of(&metadata);
-        let content = Content::of_file(&self.file, stamp.size).map_err(|source| self.io(source))?;
-        Ok(HostFile { content, stamp })
+        HostFile::of(path, &self.file)
     }
 
     fn descriptor(&self, path: &Path, origin: Origin<'_>) -> Result<File, HostError> {

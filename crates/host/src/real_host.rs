@@ -2,20 +2,22 @@
 #![allow(clippy::disallowed_methods, reason = "this is the host that everything else asks")]
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, FileType, Metadata};
+use std::fs::{File, FileType};
 use std::io::{self, Read, Seek as _, SeekFrom};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
 use rustix::fs::{AtFlags, OFlags};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::checked_file::{CheckedFile, io_error, stamp_of};
+use crate::checked_file::CheckedFile;
 use crate::confined::open_inside;
+use crate::error::io_error;
+use crate::stat::stamp_of;
 use crate::{
     ByteStream, DirEntry, Distrust, FileKind, FileOwner, FileStamp, FileStat, Host, HostError,
-    HostFile, HostText, LIST_LIMIT, Origin, READ_LIMIT, RecordedFile,
+    HostFile, HostText, LIST_LIMIT, Origin, RecordedFile,
 };
 
 /// The system that this process runs on. Stateless.
@@ -43,19 +45,7 @@ impl Host for RealHost {
 
     fn text(&self, path: &Path, origin: Origin<'_>) -> Result<HostText, HostError> {
         let (file, metadata) = CheckedFile::at(path, origin)?.open()?;
-        let too_large = || HostError::TooLarge { path: path.to_owned(), limit: READ_LIMIT };
-        if metadata.size() > READ_LIMIT {
-            return Err(too_large());
-        }
-        // Files that the kernel synthesizes while they are read have a stated size of 0.
-        let mut bytes = Vec::with_capacity(usize::try_from(metadata.size()).unwrap_or(0));
-        file.take(READ_LIMIT + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|source| io_error(path, source))?;
-        if bytes.len() as u64 > READ_LIMIT {
-            return Err(too_large());
-        }
-        Ok(HostText { bytes, owner: owner_of(&metadata) })
+        HostText::of(path, file, FileOwner::of(&metadata))
     }
 
     fn stream(&self, path: &Path, origin: Origin<'_>) -> Result<ByteStream, HostError> {
@@ -84,7 +74,7 @@ impl Host for RealHost {
     }
 
     fn owner(&self, path: &Path, origin: Origin<'_>) -> Result<FileOwner, HostError> {
-        Ok(owner_of(CheckedFile::at(path, origin)?.metadata()))
+        Ok(FileOwner::of(CheckedFile::at(path, origin)?.metadata()))
     }
 
     fn open_below(&self, folder: &Path, path: &Path) -> Result<HostFile, HostError> {
@@ -176,14 +166,6 @@ fn list_inside(root: &Path, path: &Path) -> io::Result<Vec<DirEntry>> {
     Ok(found)
 }
 
-fn owner_of(metadata: &Metadata) -> FileOwner {
-    match metadata.uid() {
-        id if id == rustix::process::geteuid().as_raw() => FileOwner::This,
-        0 => FileOwner::Root,
-        id => FileOwner::Other(id),
-    }
-}
-
 fn kind_of(kind: FileType) -> FileKind {
     if kind.is_file() {
         FileKind::Regular
@@ -203,7 +185,7 @@ mod tests {
     use std::fs::OpenOptions;
 
     use super::*;
-    use crate::ScratchDir;
+    use crate::{READ_LIMIT, ScratchDir};
 
     #[test]
     fn files_are_mapped_read_and_told_apart() {

@@ -12,11 +12,12 @@ use std::os::unix::fs::MetadataExt as _;
 use memmap2::MmapOptions;
 use rustix::fs::{fstatfs, major, minor};
 use rustix::ioctl::{Updater, ioctl, opcode};
+use serde::{Deserialize, Serialize};
 
 use crate::FileStamp;
 
 /// Device, inode and generation of a regular file as a map record states them, and the times of its last changes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct RecordedFile {
     /// Device major.
     pub major: u32,

@@ -1,11 +1,20 @@
-//! Metadata of files.
+//! Metadata of files, and files that are open.
+#![allow(clippy::disallowed_methods, reason = "a part of the host that everything else queries")]
 
 use std::ffi::OsString;
+use std::fs::{File, Metadata};
+use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 
-use crate::Content;
+use rustix::process::geteuid;
+use serde::{Deserialize, Serialize};
+
+use crate::error::io_error;
+use crate::{Content, HostError, READ_LIMIT};
 
 /// Kind of a file.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum FileKind {
     /// A regular file.
     Regular,
@@ -20,7 +29,7 @@ pub enum FileKind {
 }
 
 /// Identity and version of a file: opened files with equal stamps have the same content.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct FileStamp {
     /// Device (`st_dev`).
     pub device: u64,
@@ -32,8 +41,23 @@ pub struct FileStamp {
     pub modified: i128,
 }
 
+impl FileStamp {
+    /// Returns the stamp of an opened file. `path` is for errors.
+    ///
+    /// # Errors
+    /// If it is not a regular file, or the system does not report on it.
+    pub fn of(path: &Path, file: &File) -> Result<Self, HostError> {
+        let metadata = file.metadata().map_err(|source| io_error(path, source))?;
+        if metadata.is_file() {
+            Ok(stamp_of(&metadata))
+        } else {
+            Err(HostError::NotRegular { path: path.to_owned() })
+        }
+    }
+}
+
 /// Metadata of a path.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FileStat {
     /// Kind of the file.
     pub kind: FileKind,
@@ -50,8 +74,21 @@ pub struct HostFile {
     pub stamp: FileStamp,
 }
 
+impl HostFile {
+    /// Returns the content of an opened file. `path` is for errors.
+    ///
+    /// # Errors
+    /// If it is not a regular file, or cannot be read.
+    pub fn of(path: &Path, file: &File) -> Result<Self, HostError> {
+        let stamp = FileStamp::of(path, file)?;
+        let content =
+            Content::of_file(file, stamp.size).map_err(|source| io_error(path, source))?;
+        Ok(Self { content, stamp })
+    }
+}
+
 /// Owner of a file.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum FileOwner {
     /// The user that this process runs as.
     This,
@@ -59,6 +96,18 @@ pub enum FileOwner {
     Root,
     /// The user with that id.
     Other(u32),
+}
+
+impl FileOwner {
+    /// Returns the owner by the metadata of a file.
+    #[must_use]
+    pub fn of(metadata: &Metadata) -> Self {
+        match metadata.uid() {
+            id if id == geteuid().as_raw() => Self::This,
+            0 => Self::Root,
+            id => Self::Other(id),
+        }
+    }
 }
 
 /// A file that was read completely.
@@ -70,8 +119,40 @@ pub struct HostText {
     pub owner: FileOwner,
 }
 
+impl HostText {
+    /// Reads an opened file. `path` is for errors.
+    ///
+    /// # Errors
+    /// If it cannot be read, or has more than [`READ_LIMIT`] bytes.
+    pub fn of(path: &Path, file: File, owner: FileOwner) -> Result<Self, HostError> {
+        let io = |source| io_error(path, source);
+        let too_large = || HostError::TooLarge { path: path.to_owned(), limit: READ_LIMIT };
+        let size = file.metadata().map_err(io)?.size();
+        if size > READ_LIMIT {
+            return Err(too_large());
+        }
+        // Files that the kernel synthesizes while they are read have a stated size of 0.
+        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
+        file.take(READ_LIMIT + 1).read_to_end(&mut bytes).map_err(io)?;
+        if bytes.len() as u64 > READ_LIMIT {
+            return Err(too_large());
+        }
+        Ok(Self { bytes, owner })
+    }
+}
+
+/// Returns the identity of a file, with its modification time.
+pub(crate) fn stamp_of(metadata: &Metadata) -> FileStamp {
+    FileStamp {
+        device: metadata.dev(),
+        inode: metadata.ino(),
+        size: metadata.size(),
+        modified: i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec()),
+    }
+}
+
 /// An entry of a folder.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct DirEntry {
     /// Name in the folder.
     pub name: OsString,

@@ -1,5 +1,7 @@
 //! Stack bytes that the chains of a recording need to reach their root, which is the required size of the stack copies.
 
+use serde::{Deserialize, Serialize};
+
 /// Sizes of stack copies for the counts of needs, in bytes, ascending. The last is perf's maximum: the record's size
 /// field has 16 bits, and sizes are multiples of 8.
 pub const DUMP_SIZES: [u64; 5] = [4 << 10, 8 << 10, 16 << 10, 32 << 10, 65528];
@@ -9,7 +11,7 @@ pub type NeedCounts = [u64; DUMP_SIZES.len() + 1];
 
 /// Stack bytes needed by the chains of samples with a stack copy, from the sampled stack pointer to the frame of the
 /// outermost function. Chains that ended for reasons other than the size of the copy are not counted.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StackNeeds {
     /// Chains that reached their root with their own bytes, by needed size.
     pub whole: NeedCounts,

@@ -125,6 +125,9 @@ pub(crate) enum Command {
     /// Wait at a FIFO, then become a program
     #[command(name = "start-program", hide = true)]
     StartProgram(StartProgramArgs),
+    /// Unwind standard input as a recorder asks
+    #[command(name = "unwind-recording", hide = true)]
+    UnwindRecording,
     /// Check options of a run in JSON and print them with absolute paths
     ///
     /// The object is read from standard input.

@@ -43,6 +43,7 @@ pub(crate) fn run(cli: &Cli) -> anyhow::Result<Status> {
         Some(Command::Flamegraph(args)) => profile::flamegraph(args),
         Some(Command::Record(args)) => record::run(args),
         Some(Command::StartProgram(args)) => Ok(record::start_program(&args.gate, &args.command)),
+        Some(Command::UnwindRecording) => record::unwind_recording(),
         Some(Command::Top(args)) => profile::top(args),
         Some(Command::Tree(args)) => profile::tree(args),
         #[cfg(feature = "tui")]

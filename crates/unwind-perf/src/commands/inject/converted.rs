@@ -10,7 +10,7 @@ use pipeline::{NameOptions, Observer, Options, Unobserved};
 
 use crate::args::{InjectArgs, host, pipeline, source, with_argument};
 use crate::commands::callchains::{ChainForm, rewritten};
-use crate::commands::record::{RecordingOutput, WrittenAccount, write_unwound};
+use crate::commands::record::{RecordingOutput, write_unwound};
 use crate::terminal::{Inputs, OutputTarget, Status, print_note};
 
 /// Unwinds the recording, and writes it with callchains.
@@ -42,16 +42,16 @@ fn run_stream(
     observer: &Arc<dyn Observer>,
 ) -> anyhow::Result<Status> {
     let cannot_write = || format!("cannot write {}", args.output.display());
-    let output = RecordingOutput::converted(args.output.clone()).with_context(cannot_write)?;
-    let WrittenAccount { path, samples, omitted, failed, .. } =
-        write_unwound(source(&args.input), output, options, observer);
-    if let Some(error) = failed {
-        return Err(error);
+    let output = RecordingOutput::converted(&args.output).with_context(cannot_write)?;
+    let account = write_unwound(&pipeline(), source(&args.input), output, options, observer);
+    if let Some(error) = account.failed {
+        bail!(error);
     }
+    let (samples, omitted) = (account.samples, account.omitted);
     if omitted > 0 {
         print_note(&format!("{omitted} samples are damaged and not in the recording"));
     }
-    let stat = host().stat(&path, Origin::User).with_context(cannot_write)?;
+    let stat = host().stat(&args.output, Origin::User).with_context(cannot_write)?;
     report(samples, stat.stamp.size);
     Ok(if omitted > 0 { Status::Damaged } else { Status::Complete })
 }

@@ -32,8 +32,8 @@ use self::container::RunningContainer;
 use self::options::{Abilities, RecordTarget, perf_arguments};
 use self::previous::PreviousRecordings;
 use self::store::{StoreChoice, store_files};
-pub(crate) use self::unwinding::start_program;
-pub(super) use self::unwinding::{RecordingOutput, WrittenAccount, write_unwound};
+pub(super) use self::unwinding::{RecordingOutput, write_unwound};
+pub(crate) use self::unwinding::{start_program, unwind_recording};
 use crate::args::{Cli, RecordArgs, host, pipeline, source, with_argument};
 use crate::commands;
 use crate::terminal::{

@@ -11,39 +11,45 @@
 )]
 
 mod live_view;
+mod messages;
 mod output;
 mod perf_messages;
+mod recording_files;
 mod rotated;
 mod stack_tip;
 mod started;
+mod unwinder;
 mod unwound;
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use anyhow::{Context as _, anyhow, bail};
-use host::{ByteStream, ScratchDir};
-use pipeline::{NameOptions, Observer, Options, Source, Unobserved};
+use anyhow::{Context as _, bail};
+use host::ScratchDir;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR2};
 use signal_hook::iterator::Signals;
 
 use self::live_view::LiveView;
+use self::messages::{OutputKind, UnwoundAccount};
 pub(in crate::commands) use self::output::RecordingOutput;
-use self::output::{OutputFacts, OutputForm};
 use self::perf_messages::pass_on;
+use self::recording_files::{LocalFiles, OutputFacts, OutputForm};
 use self::rotated::RotationRules;
 use self::stack_tip::stack_tip;
 pub(crate) use self::started::start_program;
 use self::started::{RunningProgram, WaitingProgram, fifo, open_fifo, terminate};
-pub(in crate::commands) use self::unwound::{WrittenAccount, write_unwound};
+pub(crate) use self::unwinder::unwind_recording;
+use self::unwinder::{Unwinder, WrittenRecording};
+pub(in crate::commands) use self::unwound::write_unwound;
 use super::exit_status::exit_status;
 use super::options::{Abilities, RecordTarget, perf_arguments};
 use super::previous::{PreviousRecordings, make_old};
@@ -76,16 +82,16 @@ pub(super) fn record(
     };
     let EndedRecording { written, perf, program, was_stopped } = ended;
     let status = Status::Ended(exit_status(program.unwrap_or(perf)));
-    let WrittenAccount { path, samples, omitted, needs, failed } = written;
+    let WrittenRecording { path, account } = written;
+    let UnwoundAccount { samples, omitted, needs, failed } = account;
     if samples == 0 {
         previous.restore();
-        let error = failed.unwrap_or_else(|| anyhow!("the recording has no samples"));
-        print_error(&format!("{error:#}"));
+        print_error(failed.as_deref().unwrap_or("the recording has no samples"));
         return Ok(if program.is_some() { status } else { Status::Ended(NOT_RECORDED) });
     }
     previous.accept_new();
     if let Some(error) = failed {
-        print_error(&format!("{error:#}; the recording ends there"));
+        print_error(&format!("{error}; the recording ends there"));
     } else if !perf.success() && !was_stopped {
         print_error(&format!("perf ended early ({perf}); the recording ends there"));
     }
@@ -100,7 +106,7 @@ pub(super) fn record(
 /// perf, and the threads that read its output.
 struct Recorder {
     perf: Child,
-    unwinder: JoinHandle<WrittenAccount>,
+    unwinder: Unwinder,
     messages: JoinHandle<()>,
     /// The view of the recording in progress, if there is one.
     view: Option<LiveView>,
@@ -114,7 +120,7 @@ struct RunningRecording {
 
 /// An ended recording.
 struct EndedRecording {
-    written: WrittenAccount,
+    written: WrittenRecording,
     perf: ExitStatus,
     program: Option<ExitStatus>,
     /// True if perf was asked to end.
@@ -143,10 +149,7 @@ fn start(args: &RecordArgs, recording: &Path, folder: &Path) -> anyhow::Result<R
 impl RunningRecording {
     fn wait(self) -> anyhow::Result<EndedRecording> {
         let Recorder { mut perf, unwinder, messages, view } = self.recorder;
-        let written = unwinder.join().unwrap_or_else(|_| WrittenAccount {
-            failed: Some(anyhow!("the unwinder failed")),
-            ..WrittenAccount::default()
-        });
+        let written = unwinder.wait();
         let perf = perf.wait().context("perf cannot be waited for")?;
         let _ = messages.join();
         view.into_iter().for_each(LiveView::end);
@@ -154,16 +157,6 @@ impl RunningRecording {
         let program = self.end.program_status();
         Ok(EndedRecording { written, perf, program, was_stopped })
     }
-}
-
-/// Unwinds the stream of perf into a file.
-fn unwind(stream: OwnedFd, output: RecordingOutput) -> WrittenAccount {
-    let observer: Arc<dyn Observer> = Arc::new(Unobserved);
-    let names = NameOptions { look_up: false, ..NameOptions::default() };
-    let options = Options { names, ..Options::default() };
-    let bytes = ByteStream::of_descriptor(stream);
-    let source = Source::Stream { name: PathBuf::from("the stream of perf"), bytes };
-    write_unwound(source, output, &options, &observer)
 }
 
 /// Starts perf with its events disabled, and the unwinder of its output; enables the events once perf is ready.
@@ -182,7 +175,7 @@ fn start_recorder(
             eprintln!("Press Ctrl-C to end the recording.");
         }
     }
-    let mut output = output(args, recording, &abilities, &control)?;
+    let (mut files, first, kind) = output(args, recording, &abilities, &control)?;
     let started = Command::new(&args.perf)
         .args(&words)
         .stdin(Stdio::null())
@@ -190,7 +183,7 @@ fn start_recorder(
         .stderr(Stdio::piped())
         .spawn();
     let mut perf = started
-        .inspect_err(|_| output.discard())
+        .inspect_err(|_| files.discard())
         .with_context(|| format!("cannot start {}", args.perf.display()))?;
     let stream = perf.stdout.take().context("perf has no output")?;
     let messages = pass_on(perf.stderr.take().context("perf has no messages")?);
@@ -199,7 +192,7 @@ fn start_recorder(
         false => (None, OwnedFd::from(stream)),
         true => {
             let started = LiveView::start(stream.into(), args.quiet).inspect_err(|_| {
-                output.discard();
+                files.discard();
                 // It would wait to be enabled.
                 let _ = perf.kill();
                 let _ = perf.wait();
@@ -208,11 +201,16 @@ fn start_recorder(
             (Some(view), stream)
         }
     };
-    let unwinder = std::thread::spawn(|| unwind(stream, output));
+    let unwinder = Unwinder::start(stream, files, first, kind).inspect_err(|_| {
+        // It would wait to be enabled.
+        let _ = perf.kill();
+        let _ = perf.wait();
+    });
+    let unwinder = unwinder.context("the unwinder cannot be started")?;
     control.send("enable")?;
     while !control.is_ready(LOOK)? {
         if let Some(ended) = perf.try_wait()? {
-            let (_, _) = (unwinder.join(), messages.join());
+            let (_, _) = (unwinder.wait(), messages.join());
             view.into_iter().for_each(LiveView::end);
             bail!("perf did not start to record ({ended})");
         }
@@ -228,20 +226,20 @@ fn equivalent_command(args: &RecordArgs, recording: &Path, abilities: &Abilities
     std::iter::once(perf).chain(words).map(OsString::into_encoded_bytes).collect()
 }
 
-/// Creates the output of the recording.
+/// Creates the first file of the recording.
 fn output(
     args: &RecordArgs,
     recording: &Path,
     abilities: &Abilities,
     control: &Arc<PerfControl>,
-) -> anyhow::Result<RecordingOutput> {
+) -> anyhow::Result<(LocalFiles, File, OutputKind)> {
     let request = Arc::<AtomicBool>::default();
     let form = match (args.every, args.last) {
         (Some(every), _) => {
             let (keep, most) = (args.keep, args.max_size);
             OutputForm::Rotated(RotationRules { every, keep, most })
         }
-        (None, Some(kept)) => OutputForm::Last(kept),
+        (None, Some(_)) => OutputForm::Last,
         (None, None) => OutputForm::File(args.max_size),
     };
     if !matches!(form, OutputForm::File(_)) {
@@ -255,10 +253,14 @@ fn output(
         make_old(recording).with_context(|| format!("cannot replace {}", recording.display()))?;
     }
     let (control, store) = (Arc::clone(control), StoreChoice::of(args));
-    let facts = OutputFacts {
-        path: recording.to_owned(),
+    let kind = OutputKind {
+        has_further_files: args.every.is_some(),
+        last: args.last.map(|kept| u64::try_from(kept.as_nanos()).unwrap_or(u64::MAX)),
         is_compressed: !args.no_compress,
         command_line: Some(equivalent_command(args, recording, abilities)),
+    };
+    let facts = OutputFacts {
+        path: recording.to_owned(),
         request,
         stop: Box::new(move || control.stop()),
         completed: Box::new(move |path| {
@@ -268,8 +270,10 @@ fn output(
         }),
         is_quiet: args.quiet,
     };
-    RecordingOutput::new(form, facts)
-        .with_context(|| format!("cannot write {}", recording.display()))
+    let created = LocalFiles::new(form, facts);
+    let (files, first) =
+        created.with_context(|| format!("cannot write {}", recording.display()))?;
+    Ok((files, first, kind))
 }
 
 /// Returns the arguments of perf.

@@ -1,19 +1,19 @@
 //! Recordings that are unwound while they arrive: the file has callchains with their evidence instead of stacks.
 
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bundle::RewriteError;
 use perf_data::{Batch, Head};
 use pipeline::{
-    Grown, Observer, Options, RunAccount, Schedule, Sink, Source, StreamOptions, Ticks,
+    Grown, Observer, Options, Pipeline, RunAccount, Schedule, Sink, Source, StreamOptions, Ticks,
 };
-use profile::{Profile, StackNeeds};
+use profile::Profile;
 
+use super::messages::UnwoundAccount;
 use super::output::RecordingOutput;
-use crate::args::{pipeline, with_argument};
+use crate::args::with_argument;
 use crate::commands::callchains::finished_chain;
 
 /// Time between two outputs.
@@ -25,28 +25,14 @@ const TABLE_BYTES: u64 = 128 << 20;
 /// Longest time that samples wait for evidence. On an idle machine, a window of samples takes hours to fill.
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
 
-/// Account of a written recording.
-#[derive(Debug, Default)]
-pub(in crate::commands) struct WrittenAccount {
-    /// Path of the last file.
-    pub(in crate::commands) path: PathBuf,
-    /// Number of samples.
-    pub(in crate::commands) samples: u64,
-    /// Number of samples that were damaged, or whose callchain exceeds a record.
-    pub(in crate::commands) omitted: u64,
-    /// Stack bytes that the chains need since the tables were last cleared, and the number of these samples.
-    pub(super) needs: (StackNeeds, u64),
-    /// Reason why the recording ends early; it has all records up to there.
-    pub(in crate::commands) failed: Option<anyhow::Error>,
-}
-
 /// Unwinds a stream while it arrives, and writes it to `output`.
 pub(in crate::commands) fn write_unwound(
+    pipeline: &Pipeline,
     source: Source,
     output: RecordingOutput,
     options: &Options,
     observer: &Arc<dyn Observer>,
-) -> WrittenAccount {
+) -> UnwoundAccount {
     let mut sink =
         UnwoundSink { output, head: None, failed: None, released: Instant::now(), in_tables: 0 };
     let ticks = Ticks {
@@ -57,7 +43,7 @@ pub(in crate::commands) fn write_unwound(
     };
     let by_ticks = StreamOptions::by(Schedule::Ticks(ticks));
     let stream = StreamOptions { all_records: true, ..by_ticks };
-    let read = pipeline().analyze_in_steps(source, stream, options, observer, &mut sink);
+    let read = pipeline.analyze_in_steps(source, stream, options, observer, &mut sink);
     let UnwoundSink { mut output, head, failed, in_tables, .. } = sink;
     let finished = match (failed, head) {
         (Some(error), _) => Err(error),
@@ -67,11 +53,9 @@ pub(in crate::commands) fn write_unwound(
     let needs = read.as_ref().map(|analysis| analysis.profile.summary.stack_needs);
     let needs = (needs.unwrap_or_default(), in_tables);
     let failed = read.map(drop).map_err(with_argument).and(finished).err();
+    let failed = failed.map(|error| format!("{error:#}"));
     let (samples, omitted) = output.samples();
-    if samples == 0 {
-        output.discard();
-    }
-    WrittenAccount { path: output.path().to_owned(), samples, omitted, needs, failed }
+    UnwoundAccount { samples, omitted, needs, failed }
 }
 
 /// Writes records and finished samples.
@@ -141,6 +125,6 @@ impl Sink for UnwoundSink {
     }
 
     fn is_enough(&self) -> bool {
-        self.failed.is_some()
+        self.failed.is_some() || self.output.is_alone()
     }
 }

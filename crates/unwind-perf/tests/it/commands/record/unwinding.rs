@@ -161,6 +161,50 @@ fn dated(folder: &Path) -> Vec<String> {
     listing(folder).into_iter().filter(|name| name.starts_with("r.data.2")).collect()
 }
 
+/// Shell code that sets `unwinder` to the process that unwinds, once it is confined.
+const FIND_UNWINDER: &str = r#"
+until [ "$unwinder" ]; do
+    for process in /proc/[0-9]*; do
+        if grep -q "^PPid:.$PPID$" $process/status && grep -qz unwind-recording $process/cmdline &&
+            grep -q "^Seccomp:.2$" $process/status
+        then unwinder=${process#/proc/}
+        fi 2>/dev/null
+    done
+done
+"#;
+
+#[test]
+fn the_unwinder_has_few_rights() {
+    let folder = folder("record-unwind-rights", "recursion-rs", "");
+    let show = "grep -E '^(Uid|CapPrm|CapEff|NoNewPrivs):' /proc/$unwinder/status";
+    let program = format!("{FIND_UNWINDER}{show}");
+    let ran = record(&folder, &["-q", "--", "/bin/sh", "-c", &program]);
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+    let user = match rustix::process::geteuid().as_raw() {
+        0 => 65_534,
+        user => user,
+    };
+    let none = "0000000000000000";
+    let expected = format!(
+        "Uid:\t{user}\t{user}\t{user}\t{user}\nCapPrm:\t{none}\nCapEff:\t{none}\nNoNewPrivs:\t1\n"
+    );
+    assert_eq!(ran.text(), expected);
+    assert_eq!(samples(&folder, "r.data"), samples(&folder, "stream"));
+}
+
+#[test]
+fn a_killed_unwinder_leaves_the_samples_before() {
+    let folder = folder("record-unwind-unwinder", "recursion-rs", "");
+    synthesize(&folder);
+    let program = format!("{FIND_UNWINDER} sleep 1.5; kill -9 $unwinder; echo done; exit 5");
+    let ran = record(&folder, &["--", "/bin/sh", "-c", &program]);
+    assert_eq!((ran.status, ran.text()), (5, "done\n"), "{}", ran.stderr);
+    let ended = "the unwinder ended early (signal: 9 (SIGKILL)); the recording ends there";
+    assert!(ran.stderr.contains(ended), "{}", ran.stderr);
+    let kept = count(&folder, "r.data");
+    assert!((150..=200).contains(&kept), "{kept}");
+}
+
 #[test]
 fn files_follow_each_other() {
     let folder = folder("record-unwind-every", "recursion-rs", "");

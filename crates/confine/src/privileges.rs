@@ -1,0 +1,35 @@
+//! The superuser's rights, and how a process gives them up for good.
+
+use std::io;
+
+use rustix::process::geteuid;
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, Gid, Uid, set_capabilities, set_thread_groups,
+    set_thread_res_gid, set_thread_res_uid,
+};
+
+/// User and group without files. Source: the kernel's `overflowuid`.
+const NOBODY: u32 = 65_534;
+
+/// Makes this process one of the user nobody, without groups and capabilities. Returns false if it was no superuser's.
+/// Applies to this thread and to those that it starts later: call it before the first one.
+///
+/// # Errors
+/// If the system refuses to take rights away.
+pub fn drop_privileges() -> io::Result<bool> {
+    if !geteuid().is_root() {
+        return Ok(false);
+    }
+    // In a user namespace, the user nobody may not exist. The superuser of such a namespace loses its capabilities.
+    let _ = become_nobody();
+    let none = CapabilitySet::empty();
+    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?;
+    Ok(true)
+}
+
+fn become_nobody() -> rustix::io::Result<()> {
+    let (user, group) = (Uid::from_raw(NOBODY), Gid::from_raw(NOBODY));
+    set_thread_groups(&[])?;
+    set_thread_res_gid(group, group, group)?;
+    set_thread_res_uid(user, user, user)
+}
