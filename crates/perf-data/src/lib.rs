@@ -91,6 +91,7 @@ mod record_types;
 mod session;
 mod shared_bytes;
 mod stream;
+mod succession;
 mod tracing;
 
 #[cfg(test)]
@@ -124,4 +125,5 @@ pub use session::{
 };
 pub use shared_bytes::SharedBytes;
 pub use stream::{EventLosses, KindCount, LiveRead, Losses, RecordCounts, ScanOptions};
+pub use succession::StreamSuccession;
 pub use tracing::{SchedSwitch, TraceField, TraceFormat, TraceKind, TraceValue, TracingData};
