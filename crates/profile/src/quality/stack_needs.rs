@@ -30,6 +30,18 @@ impl StackNeeds {
         DUMP_SIZES.partition_point(|&size| size < bytes)
     }
 
+    /// Returns the smallest of [`DUMP_SIZES`] that keeps `percent` of the decided chains complete without frames of
+    /// other samples; `None` if there is none.
+    #[must_use]
+    pub fn keeping(&self, percent: u64) -> Option<u64> {
+        let decided = self.decided();
+        let mut whole = 0;
+        DUMP_SIZES.into_iter().zip(self.whole).find_map(|(bytes, count)| {
+            whole += count;
+            (decided > 0 && whole * 100 >= decided * percent).then_some(bytes)
+        })
+    }
+
     /// Adds the counts of other samples.
     pub fn add(&mut self, other: &Self) {
         let columns = [
@@ -69,6 +81,17 @@ mod tests {
     fn a_need_is_counted_by_the_first_size_that_is_enough() {
         let slots = [0, 4096, 4097, 8192, 16384, 32768, 32769, 65528, 65529, u64::MAX];
         assert_eq!(slots.map(StackNeeds::slot), [0, 0, 1, 1, 2, 3, 4, 4, 5, 5]);
+    }
+
+    #[test]
+    fn the_smallest_size_keeps_its_share() {
+        let whole = [900, 85, 5, 10, 0, 0];
+        let needs = StackNeeds { whole, ..StackNeeds::default() };
+        let kept = [90, 91, 98, 99, 100].map(|percent| needs.keeping(percent));
+        assert_eq!(kept, [4096, 8192, 8192, 16384, 32768].map(Some));
+        let needs = StackNeeds { truncated: 11, ..needs };
+        assert_eq!((needs.keeping(98), needs.keeping(99)), (Some(32768), None));
+        assert_eq!(StackNeeds::default().keeping(99), None);
     }
 
     #[test]

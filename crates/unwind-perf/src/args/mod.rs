@@ -33,7 +33,9 @@ pub(crate) use examples::{ENVIRONMENT, EXAMPLES, EXIT_STATUS, FILES};
 pub(crate) use groups::{FileArgs, FilterArgs, FoldedArgs, FunctionArgs};
 pub(crate) use leading::{names_command, with_command_first};
 pub(crate) use suggestions::{LIKE_ENOUGH, likeness, with_suggestion};
-pub(crate) use values::{BufferSize, ColorArg, clock_range, color_in_arguments, time_of};
+pub(crate) use values::{
+    BufferSize, ColorArg, StackSize, clock_range, color_in_arguments, time_of,
+};
 
 /// Turn a recording of `perf record --call-graph dwarf` into symbolized callchains.
 ///

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Args, ValueHint};
 use options::{parse_duration, parse_size};
 
-use crate::args::BufferSize;
+use crate::args::{BufferSize, StackSize};
 
 /// The arguments of `record`.
 #[derive(Clone, Debug, Args)]
@@ -46,9 +46,12 @@ pub(crate) struct RecordArgs {
     pub(crate) mmap_pages: Option<BufferSize>,
 
     /// Bytes of the stack that each sample copies, up to 65528
-    #[arg(long, value_name = "BYTES", default_value_t = 16_384)]
-    #[arg(value_parser = clap::value_parser!(u32).range(8..=65_528))]
-    pub(crate) stack_size: u32,
+    ///
+    /// auto begins with the most. With --unwind and -p or -a, a second perf goes on with the least that keeps 99 % of
+    /// the stacks complete.
+    #[arg(long, value_name = "BYTES|auto", default_value_t = StackSize::Bytes(16_384))]
+    #[arg(value_parser = StackSize::parse)]
+    pub(crate) stack_size: StackSize,
 
     /// Event to sample, as for perf record; can be repeated
     ///

@@ -34,7 +34,7 @@ use self::previous::PreviousRecordings;
 use self::store::{StoreChoice, store_files};
 pub(super) use self::unwinding::{RecordingOutput, write_unwound};
 pub(crate) use self::unwinding::{start_program, unwind_recording};
-use crate::args::{Cli, RecordArgs, host, pipeline, source, with_argument};
+use crate::args::{Cli, RecordArgs, StackSize, host, pipeline, source, with_argument};
 use crate::commands;
 use crate::terminal::{
     Status, print_damage, print_error, print_note, print_summary, shown, to_terminal,
@@ -52,6 +52,12 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<Status> {
     }
     if args.output == Path::new("-") {
         bail!("-o - is not supported; use perf record -o - for a stream");
+    }
+    if args.stack_size == StackSize::Auto && !args.unwind {
+        bail!("--stack-size auto needs --unwind, which measures the stacks while it records");
+    }
+    if args.stack_size == StackSize::Auto && args.is_live() {
+        bail!("--live shows the stream of one perf; name a number for --stack-size");
     }
     if args.open && !to_terminal() {
         bail!("--open needs a terminal; write the page with unwind-perf report -o FILE");

@@ -19,7 +19,7 @@ pub(super) enum RecordTarget<'p> {
 }
 
 /// Abilities of perf and of the machine.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Abilities {
     /// True if the processor has counters.
     has_counters: bool,
@@ -72,7 +72,7 @@ fn buffer_size(args: &RecordArgs, abilities: &Abilities) -> Option<String> {
     if let Some(size) = args.mmap_pages {
         return Some(size.to_string());
     }
-    let kb = (args.stack_size.saturating_mul(BUFFERED) / 1024).next_power_of_two();
+    let kb = (args.stack_size.bytes().saturating_mul(BUFFERED) / 1024).next_power_of_two();
     abilities.large_buffers.then(|| format!("{}K", kb.max(LEAST_BUFFER)))
 }
 
@@ -112,7 +112,7 @@ pub(super) fn perf_arguments(
         add(&size);
     }
     add("--call-graph");
-    add(&format!("dwarf,{}", args.stack_size - args.stack_size % 8));
+    add(&format!("dwarf,{}", args.stack_size.bytes() & !7));
     if abilities.buildid_mmap {
         add("--buildid-mmap");
     }

@@ -24,6 +24,8 @@ pub(super) enum UnwinderMessage {
     Completed(Result<u64, String>),
     /// The current file has that number of bytes.
     Grown(u64),
+    /// Copies of that number of bytes serve; the reply may have the stream of another perf.
+    StackSize(u32),
     /// All samples are written.
     Ended(UnwoundAccount),
 }
@@ -35,7 +37,7 @@ pub(super) enum UnwinderReply {
     Output(OutputKind),
     /// Whether a file is to be completed.
     IsDue(bool),
-    /// A new file is attached.
+    /// A new file, or a stream, is attached.
     File,
     /// Nothing else to reply.
     Done,
@@ -52,14 +54,21 @@ pub(in crate::commands) struct OutputKind {
     pub(super) last: Option<u64>,
     /// True if the records are compressed.
     pub(super) is_compressed: bool,
+    /// True if a smaller size of the stack copies is to be found.
+    pub(super) finds_stack_size: bool,
     /// Command line of the recording; `None` for that of the stream.
     pub(super) command_line: Option<Vec<Vec<u8>>>,
 }
 
 impl OutputKind {
     /// An uncompressed file for a converted stream, whose command line stays.
-    pub(super) const CONVERTED: Self =
-        Self { has_further_files: false, last: None, is_compressed: false, command_line: None };
+    pub(super) const CONVERTED: Self = Self {
+        has_further_files: false,
+        last: None,
+        is_compressed: false,
+        finds_stack_size: false,
+        command_line: None,
+    };
 
     /// Returns the options of its files.
     pub(super) fn growing(&self) -> GrowingOptions {
@@ -81,6 +90,8 @@ pub(in crate::commands) struct UnwoundAccount {
     pub(in crate::commands) omitted: u64,
     /// Stack bytes that the chains need since the tables were last cleared, and the number of these samples.
     pub(super) needs: (StackNeeds, u64),
+    /// Number of samples that two perfs took, and that are written once.
+    pub(super) overlap: u64,
     /// Reason why the recording ends early; it has all records up to there.
     pub(in crate::commands) failed: Option<String>,
 }

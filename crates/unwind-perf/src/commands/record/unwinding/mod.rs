@@ -13,9 +13,11 @@
 mod live_view;
 mod messages;
 mod output;
+mod perf_control;
 mod perf_messages;
 mod recording_files;
 mod rotated;
+mod second_perf;
 mod stack_tip;
 mod started;
 mod unwinder;
@@ -23,30 +25,29 @@ mod unwound;
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use host::ScratchDir;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR2};
-use signal_hook::iterator::Signals;
+use signal_hook::consts::SIGUSR2;
 
 use self::live_view::LiveView;
 use self::messages::{OutputKind, UnwoundAccount};
 pub(in crate::commands) use self::output::RecordingOutput;
+use self::perf_control::{EndOfRecording, PerfControl, PerfFifos};
 use self::perf_messages::pass_on;
 use self::recording_files::{LocalFiles, OutputFacts, OutputForm};
 use self::rotated::RotationRules;
+use self::second_perf::{PerfSuccession, SecondPerf};
 use self::stack_tip::stack_tip;
+use self::started::WaitingProgram;
 pub(crate) use self::started::start_program;
-use self::started::{RunningProgram, WaitingProgram, fifo, open_fifo, terminate};
 pub(crate) use self::unwinder::unwind_recording;
 use self::unwinder::{Unwinder, WrittenRecording};
 pub(in crate::commands) use self::unwound::write_unwound;
@@ -55,7 +56,7 @@ use super::options::{Abilities, RecordTarget, perf_arguments};
 use super::previous::{PreviousRecordings, make_old};
 use super::store::StoreChoice;
 use super::{CompleteRecording, in_shell};
-use crate::args::{RecordArgs, host};
+use crate::args::{RecordArgs, StackSize, host};
 use crate::terminal::{Status, print_error, print_note};
 
 /// Exit status if there is no recording.
@@ -80,10 +81,10 @@ pub(super) fn record(
             return Err(error);
         }
     };
-    let EndedRecording { written, perf, program, was_stopped } = ended;
+    let EndedRecording { written, perf, program, was_stopped, was_succeeded } = ended;
     let status = Status::Ended(exit_status(program.unwrap_or(perf)));
     let WrittenRecording { path, account } = written;
-    let UnwoundAccount { samples, omitted, needs, failed } = account;
+    let UnwoundAccount { samples, omitted, needs, overlap, failed } = account;
     if samples == 0 {
         previous.restore();
         print_error(failed.as_deref().unwrap_or("the recording has no samples"));
@@ -98,7 +99,11 @@ pub(super) fn record(
     if omitted > 0 {
         print_note(&format!("{omitted} samples are damaged and not in the recording"));
     }
-    let stack_tip = stack_tip(&needs.0, args.stack_size.into(), needs.1);
+    if overlap > 0 && !args.quiet {
+        print_note(&format!("{overlap} samples of both perfs are not in the recording twice"));
+    }
+    let recorded = args.stack_size.bytes().into();
+    let stack_tip = if was_succeeded { None } else { stack_tip(&needs.0, recorded, needs.1) };
     use_it(CompleteRecording { path: &path, stack_tip })?;
     Ok(status)
 }
@@ -106,6 +111,7 @@ pub(super) fn record(
 /// perf, and the threads that read its output.
 struct Recorder {
     perf: Child,
+    second: SecondPerf,
     unwinder: Unwinder,
     messages: JoinHandle<()>,
     /// The view of the recording in progress, if there is one.
@@ -125,6 +131,8 @@ struct EndedRecording {
     program: Option<ExitStatus>,
     /// True if perf was asked to end.
     was_stopped: bool,
+    /// True if a second perf had other stack copies.
+    was_succeeded: bool,
 }
 
 /// Starts perf, the unwinder and then the program.
@@ -148,14 +156,16 @@ fn start(args: &RecordArgs, recording: &Path, folder: &Path) -> anyhow::Result<R
 
 impl RunningRecording {
     fn wait(self) -> anyhow::Result<EndedRecording> {
-        let Recorder { mut perf, unwinder, messages, view } = self.recorder;
+        let Recorder { mut perf, second, unwinder, messages, view } = self.recorder;
         let written = unwinder.wait();
-        let perf = perf.wait().context("perf cannot be waited for")?;
+        let first = perf.wait().context("perf cannot be waited for")?;
+        let second = second.wait().context("perf cannot be waited for")?;
+        let (perf, was_succeeded) = (second.unwrap_or(first), second.is_some());
         let _ = messages.join();
         view.into_iter().for_each(LiveView::end);
         let was_stopped = self.end.was_stopped();
         let program = self.end.program_status();
-        Ok(EndedRecording { written, perf, program, was_stopped })
+        Ok(EndedRecording { written, perf, program, was_stopped, was_succeeded })
     }
 }
 
@@ -175,7 +185,9 @@ fn start_recorder(
             eprintln!("Press Ctrl-C to end the recording.");
         }
     }
-    let (mut files, first, kind) = output(args, recording, &abilities, &control)?;
+    let second = SecondPerf::default();
+    let succession = succession(args, folder, &abilities, &control, &second);
+    let (mut files, first, kind) = output(args, recording, &abilities, &control, succession)?;
     let started = Command::new(&args.perf)
         .args(&words)
         .stdin(Stdio::null())
@@ -207,15 +219,15 @@ fn start_recorder(
         let _ = perf.wait();
     });
     let unwinder = unwinder.context("the unwinder cannot be started")?;
-    control.send("enable")?;
-    while !control.is_ready(LOOK)? {
+    control.first.send("enable")?;
+    while !control.first.is_ready(LOOK)? {
         if let Some(ended) = perf.try_wait()? {
             let (_, _) = (unwinder.wait(), messages.join());
             view.into_iter().for_each(LiveView::end);
             bail!("perf did not start to record ({ended})");
         }
     }
-    Ok((Recorder { perf, unwinder, messages, view }, control))
+    Ok((Recorder { perf, second, unwinder, messages, view }, control))
 }
 
 /// Returns the command that records the same with perf alone; the header states it, since perf's own words do not name
@@ -232,6 +244,7 @@ fn output(
     recording: &Path,
     abilities: &Abilities,
     control: &Arc<PerfControl>,
+    succession: Option<PerfSuccession>,
 ) -> anyhow::Result<(LocalFiles, File, OutputKind)> {
     let request = Arc::<AtomicBool>::default();
     let form = match (args.every, args.last) {
@@ -257,6 +270,7 @@ fn output(
         has_further_files: args.every.is_some(),
         last: args.last.map(|kept| u64::try_from(kept.as_nanos()).unwrap_or(u64::MAX)),
         is_compressed: !args.no_compress,
+        finds_stack_size: succession.is_some(),
         command_line: Some(equivalent_command(args, recording, abilities)),
     };
     let facts = OutputFacts {
@@ -268,12 +282,33 @@ fn output(
                 store.store_beside(path);
             }
         }),
+        succession,
         is_quiet: args.quiet,
     };
     let created = LocalFiles::new(form, facts);
     let (files, first) =
         created.with_context(|| format!("cannot write {}", recording.display()))?;
     Ok((files, first, kind))
+}
+
+/// Returns what starts a perf with smaller stack copies, if the user asks for it. Children that a program has already
+/// forked would not be recorded by it.
+fn succession(
+    args: &RecordArgs,
+    folder: &Path,
+    abilities: &Abilities,
+    control: &Arc<PerfControl>,
+    second: &SecondPerf,
+) -> Option<PerfSuccession> {
+    let is_wanted = args.stack_size == StackSize::Auto;
+    let has_target = args.is_system_wide() || !args.pid.is_empty();
+    (is_wanted && has_target).then(|| PerfSuccession {
+        args: args.clone(),
+        abilities: abilities.clone(),
+        folder: folder.join("second"),
+        control: Arc::clone(control),
+        second: second.clone(),
+    })
 }
 
 /// Returns the arguments of perf.
@@ -287,98 +322,6 @@ fn words(
     if let Some(program) = program.filter(|_| !args.is_system_wide() && args.pid.is_empty()) {
         words.extend(["-p".into(), program.id().to_string().into()]);
     }
-    let mut fifos = OsString::from("fifo:");
-    fifos.push(folder.join("control"));
-    fifos.push(",");
-    fifos.push(folder.join("ready"));
-    words.extend(["-D".into(), "-1".into(), "--control".into(), fifos]);
+    words.extend(PerfFifos::arguments(folder));
     words
-}
-
-/// The FIFOs by which perf is told what to do.
-struct PerfControl {
-    control: OwnedFd,
-    ready: OwnedFd,
-    /// True if perf was asked to end.
-    stopped: AtomicBool,
-}
-
-impl PerfControl {
-    fn new(folder: &Path) -> io::Result<Self> {
-        let made = ["control", "ready"].map(|name| {
-            let path = folder.join(name);
-            fifo(&path)?;
-            open_fifo(&path)
-        });
-        let [control, ready] = made;
-        Ok(Self { control: control?, ready: ready?, stopped: AtomicBool::new(false) })
-    }
-
-    /// Source: `tools/perf/Documentation/perf-record.txt`, `--control`.
-    fn send(&self, command: &str) -> io::Result<()> {
-        let line = format!("{command}\n");
-        rustix::io::write(&self.control, line.as_bytes())?;
-        Ok(())
-    }
-
-    /// Ends the recording.
-    fn stop(&self) {
-        self.stopped.store(true, Ordering::Relaxed);
-        let _ = self.send("stop");
-    }
-
-    /// Returns true if perf acknowledged a command within `wait`.
-    fn is_ready(&self, wait: Duration) -> io::Result<bool> {
-        let mut polled = [PollFd::new(&self.ready, PollFlags::IN)];
-        let wait = Timespec::try_from(wait).ok();
-        Ok(poll(&mut polled, wait.as_ref())? > 0)
-    }
-
-    /// Stops perf when the program ends, or when a signal should end this process. The program gets SIGTERM then.
-    fn end_with(self: Arc<Self>, program: Option<RunningProgram>) -> io::Result<EndOfRecording> {
-        let pid = program.as_ref().and_then(RunningProgram::pid);
-        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
-        let handle = signals.handle();
-        let control = Arc::clone(&self);
-        let forwarding = std::thread::spawn(move || {
-            for _ in signals.forever() {
-                control.stop();
-                terminate(pid);
-            }
-        });
-        let control = Arc::clone(&self);
-        let program = program.map(|program| {
-            std::thread::spawn(move || {
-                let ended = program.wait();
-                control.stop();
-                ended
-            })
-        });
-        Ok(EndOfRecording { program, forwarding, handle, control: self })
-    }
-}
-
-/// Threads that wait for the end of the recording.
-struct EndOfRecording {
-    program: Option<JoinHandle<io::Result<ExitStatus>>>,
-    forwarding: JoinHandle<()>,
-    handle: signal_hook::iterator::Handle,
-    control: Arc<PerfControl>,
-}
-
-impl EndOfRecording {
-    /// Returns true if perf was asked to end.
-    fn was_stopped(&self) -> bool {
-        self.control.stopped.load(Ordering::Relaxed)
-    }
-
-    /// Waits for the program, and returns its status.
-    fn program_status(self) -> Option<ExitStatus> {
-        let ended = self.program.and_then(|program| program.join().ok()?.ok());
-        self.handle.close();
-        let _ = self.forwarding.join();
-        // From now on signals end this process.
-        let _ = host::clean_up_on_signals();
-        ended
-    }
 }

@@ -8,9 +8,16 @@ use address::Timestamp;
 use anyhow::Context as _;
 use bundle::{FinishedChain, FinishedFile, GrowingRecording, LastRecords};
 use perf_data::{Batch, Head};
+use profile::{DUMP_SIZES, StackNeeds};
 
 use super::messages::OutputKind;
 use super::recording_files::{LocalFiles, RecordingFiles};
+use crate::terminal::print_error;
+
+/// Number of samples whose needs decide on the size of the stack copies.
+const ENOUGH: u64 = 1000;
+/// Share of the stacks that stay complete with a smaller size, in percent.
+const KEPT: u64 = 99;
 
 /// The output of a recording.
 #[derive(Debug)]
@@ -21,6 +28,8 @@ pub(in crate::commands) struct RecordingOutput {
     is_due: bool,
     /// True if files are not created any more: the recorder is gone.
     is_alone: bool,
+    /// True if a smaller size of the stack copies is to be found.
+    finds_stack_size: bool,
 }
 
 #[derive(Debug)]
@@ -41,7 +50,8 @@ impl RecordingOutput {
             }
             None => Recording::File(GrowingRecording::new(BufWriter::new(first), options)),
         };
-        Self { files, recording, is_due: false, is_alone: false }
+        let finds_stack_size = kind.finds_stack_size;
+        Self { files, recording, is_due: false, is_alone: false, finds_stack_size }
     }
 
     /// Creates an uncompressed file for a converted stream, whose command line stays.
@@ -110,6 +120,27 @@ impl RecordingOutput {
     /// Returns true if nobody waits for this recording any more, which ends here.
     pub(super) const fn is_alone(&self) -> bool {
         self.is_alone
+    }
+
+    /// Returns true if the needs of the stacks are of interest.
+    pub(super) const fn finds_stack_size(&self) -> bool {
+        self.finds_stack_size
+    }
+
+    /// Takes the needs of the stacks so far.
+    pub(super) fn take_needs(&mut self, needs: &StackNeeds) {
+        if needs.decided() < ENOUGH {
+            return;
+        }
+        self.finds_stack_size = false;
+        let smaller = needs.keeping(KEPT).filter(|bytes| !DUMP_SIZES.ends_with(&[*bytes]));
+        let bytes = smaller.and_then(|bytes| u32::try_from(bytes).ok());
+        // If no other perf can be started, the size stays.
+        if let Some(bytes) = bytes
+            && let Err(error) = self.files.stack_size(bytes)
+        {
+            print_error(&format!("the stack size stays: {error}"));
+        }
     }
 
     /// Returns true if files have samples that still wait for evidence.

@@ -4,12 +4,14 @@
 use std::fmt;
 use std::fs::File;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use super::rotated::{RotatedFiles, RotationRules, new_file, new_file_at};
+use super::second_perf::PerfSuccession;
 use crate::terminal::{print_error, print_note, shown, size};
 
 /// Free bytes of a file system below which the user is warned.
@@ -32,6 +34,9 @@ pub(in crate::commands) trait RecordingFiles: fmt::Debug + Send {
 
     /// Takes the size of the current file, which has all samples so far.
     fn grown(&mut self, len: u64) -> io::Result<()>;
+
+    /// Takes the size of the stack copies that serves. Returns the stream of a perf with this size, if there is one.
+    fn stack_size(&mut self, bytes: u32) -> io::Result<Option<OwnedFd>>;
 }
 
 /// Form of the output.
@@ -55,6 +60,8 @@ pub(super) struct OutputFacts {
     pub(super) stop: Box<dyn FnMut() + Send>,
     /// Called with each complete file, except the last one.
     pub(super) completed: Box<dyn FnMut(&Path) + Send>,
+    /// Starts a perf with smaller stack copies, if that is possible.
+    pub(super) succession: Option<PerfSuccession>,
     /// True if messages are omitted.
     pub(super) is_quiet: bool,
 }
@@ -105,6 +112,7 @@ impl LocalFiles {
             request: Arc::default(),
             stop: Box::new(|| {}),
             completed: Box::new(|_| {}),
+            succession: None,
             is_quiet: true,
         };
         Self::new(OutputForm::File(None), facts)
@@ -199,6 +207,10 @@ impl RecordingFiles for LocalFiles {
         }
         self.warn_if_nearly_full();
         Ok(())
+    }
+
+    fn stack_size(&mut self, bytes: u32) -> io::Result<Option<OwnedFd>> {
+        self.facts.succession.take().map(|succession| succession.start(bytes)).transpose()
     }
 }
 

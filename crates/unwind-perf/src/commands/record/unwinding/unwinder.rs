@@ -23,7 +23,10 @@ use confine::{
     BrokeredHost, Channel, Confinement, Receiver, Sender, answer, confine, drop_privileges, pair,
 };
 use host::{ByteStream, Host};
+use perf_data::StreamSuccession;
 use pipeline::{NameOptions, Observer, Options, Source, Unobserved};
+
+use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::messages::{OutputKind, UnwinderMessage, UnwinderReply, UnwoundAccount};
 use super::output::RecordingOutput;
@@ -155,6 +158,10 @@ impl ServedUnwinder {
                 Ok(file) => (UnwinderReply::File, Some(file)),
                 Err(error) => (failed(error), None),
             },
+            UnwinderMessage::StackSize(bytes) => match self.files.stack_size(bytes) {
+                Ok(stream) => (UnwinderReply::File, stream.map(File::from)),
+                Err(error) => (failed(error), None),
+            },
             UnwinderMessage::Completed(written) => done(self.files.completed(written)),
             UnwinderMessage::Grown(len) => done(self.files.grown(len)),
             UnwinderMessage::Ended(account) => {
@@ -169,11 +176,15 @@ impl ServedUnwinder {
 
 /// Files that the recorder creates.
 #[derive(Debug)]
-struct RecorderFiles(Channel);
+struct RecorderFiles {
+    channel: Channel,
+    /// Lets another stream follow the first one.
+    succession: StreamSuccession,
+}
 
 impl RecorderFiles {
     fn request(&self, message: &UnwinderMessage) -> io::Result<(UnwinderReply, Option<OwnedFd>)> {
-        let (reply, file) = self.0.request(message)?;
+        let (reply, file) = self.channel.request(message)?;
         match reply {
             UnwinderReply::Failed(error) => Err(io::Error::other(error)),
             reply => Ok((reply, file)),
@@ -203,13 +214,32 @@ impl RecordingFiles for RecorderFiles {
     fn grown(&mut self, len: u64) -> io::Result<()> {
         self.request(&UnwinderMessage::Grown(len)).map(drop)
     }
+
+    fn stack_size(&mut self, bytes: u32) -> io::Result<Option<OwnedFd>> {
+        let (_, stream) = self.request(&UnwinderMessage::StackSize(bytes))?;
+        if let Some(stream) = stream {
+            self.succession.follow(File::from(stream));
+        }
+        Ok(None)
+    }
+}
+
+/// Returns standard input, and the stream that may follow it.
+fn continued(succession: &StreamSuccession) -> io::Result<ByteStream> {
+    let (out, copy) = pipe_with(PipeFlags::CLOEXEC)?;
+    let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let succession = succession.clone();
+    // The reader of a stream that cannot be copied gets its end.
+    std::thread::spawn(move || drop(succession.copy(input, File::from(copy))));
+    Ok(ByteStream::of_descriptor(out))
 }
 
 /// Unwinds standard input as the recorder at standard output asks.
 pub(crate) fn unwind_recording() -> anyhow::Result<Status> {
     let socket = io::stdout().as_fd().try_clone_to_owned()?;
     let channel = Channel::new(UnixStream::from(socket))?;
-    let files = RecorderFiles(channel.clone());
+    let succession = StreamSuccession::default();
+    let files = RecorderFiles { channel: channel.clone(), succession: succession.clone() };
     let (reply, first) = files.request(&UnwinderMessage::Begin)?;
     let (UnwinderReply::Output(kind), Some(first)) = (reply, first) else {
         return Err(anyhow!("this process has no recorder; use unwind-perf record"));
@@ -229,9 +259,13 @@ pub(crate) fn unwind_recording() -> anyhow::Result<Status> {
     let observer: Arc<dyn Observer> = Arc::new(Unobserved);
     let names = NameOptions { look_up: false, ..NameOptions::default() };
     let options = Options { names, ..Options::default() };
-    let bytes = ByteStream::standard_input()?;
+    let bytes = match kind.finds_stack_size {
+        true => continued(&succession)?,
+        false => ByteStream::standard_input()?,
+    };
     let source = Source::Stream { name: PathBuf::from("the stream of perf"), bytes };
-    let account = write_unwound(&pipeline_on(host), source, output, &options, &observer);
+    let written = write_unwound(&pipeline_on(host), source, output, &options, &observer);
+    let account = UnwoundAccount { overlap: succession.overlap(), ..written };
     // If the recorder is gone, nobody needs the account.
     let _ = channel.request::<UnwinderReply>(&UnwinderMessage::Ended(account));
     Ok(Status::Complete)

@@ -55,8 +55,11 @@ pub(in crate::commands) fn write_unwound(
     let failed = read.map(drop).map_err(with_argument).and(finished).err();
     let failed = failed.map(|error| format!("{error:#}"));
     let (samples, omitted) = output.samples();
-    UnwoundAccount { samples, omitted, needs, failed }
+    UnwoundAccount { samples, omitted, needs, overlap: 0, failed }
 }
+
+/// Time after which samples stop waiting as long as the size of the stack copies is not decided.
+const UNDECIDED_WAIT: Duration = Duration::from_secs(5);
 
 /// Writes records and finished samples.
 struct UnwoundSink {
@@ -71,6 +74,11 @@ struct UnwoundSink {
 }
 
 impl UnwoundSink {
+    /// Returns the longest time that samples wait for evidence.
+    fn longest_wait(&self) -> Duration {
+        if self.output.finds_stack_size() { UNDECIDED_WAIT } else { LONGEST_WAIT }
+    }
+
     /// Writes something, unless writing has failed before.
     fn write(&mut self, write: impl FnOnce(&mut RecordingOutput) -> anyhow::Result<()>) {
         if self.failed.is_none() {
@@ -100,7 +108,7 @@ impl Sink for UnwoundSink {
     }
 
     fn wants_all(&mut self) -> bool {
-        self.output.becomes_due() || self.released.elapsed() >= LONGEST_WAIT
+        self.output.becomes_due() || self.released.elapsed() >= self.longest_wait()
     }
 
     fn shows_waiting(&self) -> bool {
@@ -111,7 +119,10 @@ impl Sink for UnwoundSink {
         let (first, rows) = grown.new_samples();
         self.in_tables = first + rows.len() as u64;
         let head = self.head.clone();
-        if !rows.is_empty() || self.released.elapsed() >= LONGEST_WAIT {
+        if self.output.finds_stack_size() {
+            self.output.take_needs(&grown.profile.summary.stack_needs);
+        }
+        if !rows.is_empty() || self.released.elapsed() >= self.longest_wait() {
             self.released = Instant::now();
         }
         self.write(|output| {

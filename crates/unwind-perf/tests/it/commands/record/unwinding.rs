@@ -269,6 +269,22 @@ fn a_recording_ends_at_its_size() {
     assert_eq!(ran.status, 125);
 }
 
+#[test]
+fn the_size_of_stacks_is_found_with_one_stream_only() {
+    let folder = folder("record-unwind-auto", "recursion-rs", "");
+    let ran = record(&folder, &["--stack-size", "auto", "--", "/bin/true"]).expect_status(0);
+    assert!(ran.stderr.contains(" --call-graph dwarf,65528 "), "{}", ran.stderr);
+    assert_eq!(samples(&folder, "r.data"), samples(&folder, "stream"));
+    // Too few samples to decide.
+    let ran = record(&folder, &["-a", "--stack-size", "auto", "--", "/bin/true"]).expect_status(0);
+    assert!(!ran.stderr.contains("from now on"), "{}", ran.stderr);
+    assert_eq!(samples(&folder, "r.data"), samples(&folder, "stream"));
+    let words = ["record", "--perf", "./perf", "--stack-size", "auto", "/bin/true"];
+    let refused = run(&folder, &words);
+    let message = "unwind-perf: --stack-size auto needs --unwind, which measures the stacks while it records\n";
+    assert_eq!((refused.status, refused.stderr.as_str()), (125, message));
+}
+
 #[cfg(feature = "service")]
 #[test]
 fn a_recording_is_shown_while_it_is_made() {
