@@ -11,20 +11,20 @@ use rustix::thread::{
 /// User and group without files. Source: the kernel's `overflowuid`.
 const NOBODY: u32 = 65_534;
 
-/// Makes this process one of the user nobody, without groups and capabilities. Returns false if it was no superuser's.
+/// Makes a process of the superuser one of the user nobody, without groups and capabilities.
 /// Applies to this thread and to those that it starts later: call it before the first one.
 ///
 /// # Errors
 /// If the system refuses to take rights away.
-pub fn drop_privileges() -> io::Result<bool> {
+pub fn drop_privileges() -> io::Result<()> {
     if !geteuid().is_root() {
-        return Ok(false);
+        return Ok(());
     }
     // In a user namespace, the user nobody may not exist. The superuser of such a namespace loses its capabilities.
     let _ = become_nobody();
     let none = CapabilitySet::empty();
     set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?;
-    Ok(true)
+    Ok(())
 }
 
 fn become_nobody() -> rustix::io::Result<()> {

@@ -11,8 +11,7 @@ use rustix::fs::OFlags;
 use crate::confined::{open_inside, reopen};
 use crate::error::io_error;
 use crate::forbidden::{location_of, open_folder};
-use crate::stat::stamp_of;
-use crate::{Content, HostError, HostFile, Origin};
+use crate::{HostError, HostFile, Origin};
 
 /// A regular file that was checked, and not opened yet: opening a device can have side effects.
 pub(crate) struct CheckedFile<'q> {
@@ -84,11 +83,7 @@ impl<'q> CheckedFile<'q> {
     /// Returns its bytes and its stamp.
     pub(crate) fn content(self) -> Result<HostFile, HostError> {
         let path = self.path;
-        let (file, metadata) = self.open()?;
-        let stamp = stamp_of(&metadata);
-        let content =
-            Content::of_file(&file, stamp.size).map_err(|source| io_error(path, source))?;
-        Ok(HostFile { content, stamp })
+        HostFile::of(path, &self.open()?.0)
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use host::{FileOwner, Host, HostError, Origin};
 
-use super::request::{Failure, HostReply, HostRequest, Query};
+use super::request::{Answer, Failure, HostReply, HostRequest, Query};
 use super::rules::may_read;
 
 /// Answers a request with the files of a machine. The descriptor belongs to the reply.
@@ -17,16 +17,17 @@ pub fn answer(host: &dyn Host, request: &HostRequest) -> (HostReply, Option<File
     let (path, origin) = (Path::new(&request.path), request.origin());
     let answered = match &request.query {
         Query::File => match opened(host, path, origin) {
-            Ok((file, owner)) => return (HostReply::File(owner), Some(file)),
+            Ok((file, owner)) => return (HostReply(Answer::File(owner)), Some(file)),
             Err(error) => Err(error),
         },
-        Query::Stat => host.stat(path, origin).map(HostReply::Stat),
-        Query::RecordedFile => host.recorded_file(path, origin).map(HostReply::RecordedFile),
-        Query::Owner => host.owner(path, origin).map(HostReply::Owner),
-        Query::List => host.list(path, origin).map(HostReply::Entries),
-        Query::Distrust => Ok(HostReply::Distrust(host.distrust(path).map(Into::into))),
+        Query::Stat => host.stat(path, origin).map(Answer::Stat),
+        Query::RecordedFile => host.recorded_file(path, origin).map(Answer::RecordedFile),
+        Query::Owner => host.owner(path, origin).map(Answer::Owner),
+        Query::List => host.list(path, origin).map(Answer::Entries),
+        Query::Distrust => Ok(Answer::Distrust(host.distrust(path).map(Into::into))),
     };
-    (answered.unwrap_or_else(|error| HostReply::Failed(Failure::of(&error))), None)
+    let answer = answered.unwrap_or_else(|error| Answer::Failed(Failure::of(&error)));
+    (HostReply(answer), None)
 }
 
 /// Opens a file that a confined process may read.

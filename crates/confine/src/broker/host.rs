@@ -16,7 +16,7 @@ use host::{
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::request::{HostReply, HostRequest, Query};
+use super::request::{Answer, HostReply, HostRequest, Query};
 use crate::{Receiver, Sender};
 
 /// A connection to the broker, whose requests wait for each other.
@@ -75,19 +75,19 @@ impl<M: Serialize> BrokeredHost<M> {
         path: &Path,
         origin: Origin<'_>,
         query: Query,
-    ) -> Result<(HostReply, Option<OwnedFd>), HostError> {
+    ) -> Result<(Answer, Option<OwnedFd>), HostError> {
         let request = (self.wrap)(HostRequest::new(path, origin, query));
         let io = |source| HostError::Io { path: path.to_owned(), source };
-        let (reply, file) = self.channel.request(&request).map_err(io)?;
-        match reply {
-            HostReply::Failed(failure) => Err(failure.error(path)),
-            reply => Ok((reply, file)),
+        let (HostReply(answer), file) = self.channel.request(&request).map_err(io)?;
+        match answer {
+            Answer::Failed(failure) => Err(failure.error(path)),
+            answer => Ok((answer, file)),
         }
     }
 
     fn file(&self, path: &Path, origin: Origin<'_>) -> Result<(File, FileOwner), HostError> {
         match self.request(path, origin, Query::File)? {
-            (HostReply::File(owner), Some(file)) => Ok((File::from(file), owner)),
+            (Answer::File(owner), Some(file)) => Ok((File::from(file), owner)),
             _ => Err(other_reply(path)),
         }
     }
@@ -131,28 +131,28 @@ impl<M: Serialize> Host for BrokeredHost<M> {
 
     fn stat(&self, path: &Path, origin: Origin<'_>) -> Result<FileStat, HostError> {
         match self.request(path, origin, Query::Stat)?.0 {
-            HostReply::Stat(stat) => Ok(stat),
+            Answer::Stat(stat) => Ok(stat),
             _ => Err(other_reply(path)),
         }
     }
 
     fn recorded_file(&self, path: &Path, origin: Origin<'_>) -> Result<RecordedFile, HostError> {
         match self.request(path, origin, Query::RecordedFile)?.0 {
-            HostReply::RecordedFile(file) => Ok(file),
+            Answer::RecordedFile(file) => Ok(file),
             _ => Err(other_reply(path)),
         }
     }
 
     fn owner(&self, path: &Path, origin: Origin<'_>) -> Result<FileOwner, HostError> {
         match self.request(path, origin, Query::Owner)?.0 {
-            HostReply::Owner(owner) => Ok(owner),
+            Answer::Owner(owner) => Ok(owner),
             _ => Err(other_reply(path)),
         }
     }
 
     fn list(&self, path: &Path, origin: Origin<'_>) -> Result<Vec<DirEntry>, HostError> {
         match self.request(path, origin, Query::List)?.0 {
-            HostReply::Entries(entries) => Ok(entries),
+            Answer::Entries(entries) => Ok(entries),
             _ => Err(other_reply(path)),
         }
     }
@@ -172,7 +172,7 @@ impl<M: Serialize> Host for BrokeredHost<M> {
     /// A folder that the broker does not answer for is not trusted.
     fn distrust(&self, folder: &Path) -> Option<Distrust> {
         match self.request(folder, Origin::User, Query::Distrust) {
-            Ok((HostReply::Distrust(distrust), _)) => distrust.map(Into::into),
+            Ok((Answer::Distrust(distrust), _)) => distrust.map(Into::into),
             _ => Some(Distrust::Writable { path: folder.to_owned(), mode: 0o777 }),
         }
     }

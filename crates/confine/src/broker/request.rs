@@ -63,7 +63,10 @@ impl HostRequest {
 
 /// Reply to a request. The descriptor of an opened file comes with it.
 #[derive(Debug, Serialize, Deserialize)]
-pub enum HostReply {
+pub struct HostReply(pub(super) Answer);
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Answer {
     /// The file was opened; its descriptor is attached.
     File(FileOwner),
     /// Metadata.
@@ -82,8 +85,7 @@ pub enum HostReply {
 
 /// A [`Distrust`].
 #[derive(Debug, Serialize, Deserialize)]
-#[doc(hidden)]
-pub enum SentDistrust {
+pub(super) enum SentDistrust {
     Owner(OsString, u32),
     Writable(OsString, u32),
     Link(OsString, u32),
@@ -111,8 +113,7 @@ impl From<SentDistrust> for Distrust {
 
 /// A [`HostError`] without its path.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[doc(hidden)]
-pub enum Failure {
+pub(super) enum Failure {
     /// Number of the system's error.
     Io(i32),
     NotRegular,

@@ -146,7 +146,7 @@ fn copy_first(first: impl Read, out: &mut impl Write) -> io::Result<(StreamEvent
             last = last.max(events.time_of(kind, record).unwrap_or_default());
             chunk.extend_from_slice(record);
         }
-        Piece::Head(bytes) | Piece::Other(bytes) => chunk.extend_from_slice(bytes),
+        Piece::Other(bytes) => chunk.extend_from_slice(bytes),
     })? {
         out.write_all(&chunk)?;
         chunk.clear();

@@ -19,11 +19,9 @@ pub(super) const NATIVE: Endian =
 
 /// Part of a stream.
 pub(super) enum Piece<'b> {
-    /// Header of the stream.
-    Head(&'b [u8]),
     /// A whole record.
     Record(RecordKind, &'b mut [u8]),
-    /// Bytes behind a record, or behind damage.
+    /// The header of the stream, or bytes behind a record or behind damage.
     Other(&'b [u8]),
 }
 
@@ -83,7 +81,7 @@ impl<R: Read> RecordStream<R> {
             return Some(len);
         }
         if !self.has_head {
-            each(Piece::Head(bytes.get(..PIPE_HEADER)?));
+            each(Piece::Other(bytes.get(..PIPE_HEADER)?));
             self.has_head = true;
             return Some(PIPE_HEADER);
         }

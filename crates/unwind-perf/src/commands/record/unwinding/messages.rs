@@ -37,7 +37,7 @@ pub(super) enum UnwinderReply {
     Output(OutputKind),
     /// Whether a file is to be completed.
     IsDue(bool),
-    /// A new file, or a stream, is attached.
+    /// A new file is attached, or a stream if there is one.
     File,
     /// Nothing else to reply.
     Done,

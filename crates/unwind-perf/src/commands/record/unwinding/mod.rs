@@ -160,7 +160,9 @@ impl RunningRecording {
         let written = unwinder.wait();
         let first = perf.wait().context("perf cannot be waited for")?;
         let second = second.wait().context("perf cannot be waited for")?;
-        let (perf, was_succeeded) = (second.unwrap_or(first), second.is_some());
+        // A second perf that was given up has not recorded.
+        let was_succeeded = self.end.was_succeeded();
+        let perf = second.filter(|_| was_succeeded).unwrap_or(first);
         let _ = messages.join();
         view.into_iter().for_each(LiveView::end);
         let was_stopped = self.end.was_stopped();

@@ -12,7 +12,6 @@ use profile::{DUMP_SIZES, StackNeeds};
 
 use super::messages::OutputKind;
 use super::recording_files::{LocalFiles, RecordingFiles};
-use crate::terminal::print_error;
 
 /// Number of samples whose needs decide on the size of the stack copies.
 const ENOUGH: u64 = 1000;
@@ -135,11 +134,8 @@ impl RecordingOutput {
         self.finds_stack_size = false;
         let smaller = needs.keeping(KEPT).filter(|bytes| !DUMP_SIZES.ends_with(&[*bytes]));
         let bytes = smaller.and_then(|bytes| u32::try_from(bytes).ok());
-        // If no other perf can be started, the size stays.
-        if let Some(bytes) = bytes
-            && let Err(error) = self.files.stack_size(bytes)
-        {
-            print_error(&format!("the stack size stays: {error}"));
+        if let Some(bytes) = bytes {
+            self.is_alone |= self.files.stack_size(bytes).is_err();
         }
     }
 

@@ -84,6 +84,11 @@ impl PerfControl {
         }
     }
 
+    /// Returns true if the second perf records.
+    pub(super) fn is_succeeded(&self) -> bool {
+        self.second.get().is_some()
+    }
+
     /// Ends the recording.
     pub(super) fn stop(&self) {
         self.stopped.store(true, Ordering::SeqCst);
@@ -136,6 +141,11 @@ impl EndOfRecording {
     /// Returns true if perf was asked to end.
     pub(super) fn was_stopped(&self) -> bool {
         self.control.was_stopped()
+    }
+
+    /// Returns true if a second perf recorded the end.
+    pub(super) fn was_succeeded(&self) -> bool {
+        self.control.is_succeeded()
     }
 
     /// Waits for the program, and returns its status.

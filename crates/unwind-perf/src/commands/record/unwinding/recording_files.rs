@@ -35,8 +35,8 @@ pub(in crate::commands) trait RecordingFiles: fmt::Debug + Send {
     /// Takes the size of the current file, which has all samples so far.
     fn grown(&mut self, len: u64) -> io::Result<()>;
 
-    /// Takes the size of the stack copies that serves. Returns the stream of a perf with this size, if there is one.
-    fn stack_size(&mut self, bytes: u32) -> io::Result<Option<OwnedFd>>;
+    /// Takes the size of the stack copies that serves.
+    fn stack_size(&mut self, bytes: u32) -> io::Result<()>;
 }
 
 /// Form of the output.
@@ -133,6 +133,12 @@ impl LocalFiles {
         }
     }
 
+    /// Starts a perf with stack copies of `bytes`, and returns its stream. If there is none, the size stays.
+    pub(super) fn start_second(&mut self, bytes: u32) -> Option<OwnedFd> {
+        let started = self.facts.succession.take()?.start(bytes);
+        started.inspect_err(|error| self.facts.note(&format!("the stack size stays: {error}"))).ok()
+    }
+
     /// Warns once if the file system of the output is nearly full.
     fn warn_if_nearly_full(&mut self) {
         let free = rustix::fs::statvfs(self.path()).map(|it| it.f_bavail * it.f_frsize);
@@ -209,8 +215,9 @@ impl RecordingFiles for LocalFiles {
         Ok(())
     }
 
-    fn stack_size(&mut self, bytes: u32) -> io::Result<Option<OwnedFd>> {
-        self.facts.succession.take().map(|succession| succession.start(bytes)).transpose()
+    /// A converted stream has the size that it has.
+    fn stack_size(&mut self, _bytes: u32) -> io::Result<()> {
+        Ok(())
     }
 }
 

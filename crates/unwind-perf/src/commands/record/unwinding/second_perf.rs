@@ -68,7 +68,9 @@ impl PerfSuccession {
         let enabling = std::thread::spawn(move || match enable(&fifos, &starting) {
             Ok(None) if has_children(&pids, &*host()) => {
                 let _ = fifos.send("stop");
-                print_note(&format!("the stack size stays: {CHILDREN}"));
+                if !is_quiet {
+                    print_note(&format!("the stack size stays: {CHILDREN}"));
+                }
             }
             Ok(None) => {
                 control.succeed(fifos);

@@ -158,10 +158,9 @@ impl ServedUnwinder {
                 Ok(file) => (UnwinderReply::File, Some(file)),
                 Err(error) => (failed(error), None),
             },
-            UnwinderMessage::StackSize(bytes) => match self.files.stack_size(bytes) {
-                Ok(stream) => (UnwinderReply::File, stream.map(File::from)),
-                Err(error) => (failed(error), None),
-            },
+            UnwinderMessage::StackSize(bytes) => {
+                (UnwinderReply::File, self.files.start_second(bytes).map(File::from))
+            }
             UnwinderMessage::Completed(written) => done(self.files.completed(written)),
             UnwinderMessage::Grown(len) => done(self.files.grown(len)),
             UnwinderMessage::Ended(account) => {
@@ -215,12 +214,12 @@ impl RecordingFiles for RecorderFiles {
         self.request(&UnwinderMessage::Grown(len)).map(drop)
     }
 
-    fn stack_size(&mut self, bytes: u32) -> io::Result<Option<OwnedFd>> {
+    fn stack_size(&mut self, bytes: u32) -> io::Result<()> {
         let (_, stream) = self.request(&UnwinderMessage::StackSize(bytes))?;
         if let Some(stream) = stream {
             self.succession.follow(File::from(stream));
         }
-        Ok(None)
+        Ok(())
     }
 }
 

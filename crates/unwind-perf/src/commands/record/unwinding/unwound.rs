@@ -24,6 +24,8 @@ const MAX_AGE: Duration = Duration::from_secs(60);
 const TABLE_BYTES: u64 = 128 << 20;
 /// Longest time that samples wait for evidence. On an idle machine, a window of samples takes hours to fill.
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
+/// The same as long as the size of the stack copies is not decided.
+const UNDECIDED_WAIT: Duration = Duration::from_secs(5);
 
 /// Unwinds a stream while it arrives, and writes it to `output`.
 pub(in crate::commands) fn write_unwound(
@@ -57,9 +59,6 @@ pub(in crate::commands) fn write_unwound(
     let (samples, omitted) = output.samples();
     UnwoundAccount { samples, omitted, needs, overlap: 0, failed }
 }
-
-/// Time after which samples stop waiting as long as the size of the stack copies is not decided.
-const UNDECIDED_WAIT: Duration = Duration::from_secs(5);
 
 /// Writes records and finished samples.
 struct UnwoundSink {
