@@ -154,7 +154,42 @@ pub struct ChainEvidenceWriter {
     words: Vec<u8>,
     shapes: BTreeMap<(u32, Vec<FrameRun>), u32>,
     encoded: Vec<u8>,
-    samples: Vec<(u64, u32)>,
+    samples: EncodedSamples,
+}
+
+/// Positions and shapes of samples, encoded as in the section: a few bytes for each.
+#[derive(Clone, Debug, Default)]
+struct EncodedSamples {
+    count: u64,
+    /// The first position, which is not in `encoded`.
+    first: u64,
+    last: u64,
+    encoded: Vec<u8>,
+}
+
+impl EncodedSamples {
+    /// Adds a sample at a position above those before.
+    fn push(&mut self, position: u64, shape: u32) {
+        match self.count {
+            0 => self.first = position,
+            _ => push(&mut self.encoded, position - self.last),
+        }
+        push(&mut self.encoded, u64::from(shape));
+        (self.count, self.last) = (self.count + 1, position);
+    }
+
+    /// Returns the positions and shapes.
+    fn iter(&self) -> impl Iterator<Item = (u64, u32)> {
+        let (mut numbers, mut before) = (Numbers(&self.encoded), None);
+        std::iter::from_fn(move || {
+            let position = match before {
+                None => self.first,
+                Some(before) => numbers.next()? + before,
+            };
+            before = Some(position);
+            Some((position, numbers.next()? as u32))
+        })
+    }
 }
 
 impl ChainEvidenceWriter {
@@ -173,13 +208,18 @@ impl ChainEvidenceWriter {
                 words.extend_from_slice(word.as_bytes());
             }
         }
-        Self { words, shapes: BTreeMap::new(), encoded: Vec::new(), samples: Vec::new() }
+        Self {
+            words,
+            shapes: BTreeMap::new(),
+            encoded: Vec::new(),
+            samples: EncodedSamples::default(),
+        }
     }
 
     /// Adds the sample at a position, which is above those before.
     pub fn add(&mut self, position: u64, end: u32, runs: Vec<FrameRun>) {
         let shape = self.shape(end, runs);
-        self.samples.push((position, shape));
+        self.samples.push(position, shape);
     }
 
     fn shape(&mut self, end: u32, runs: Vec<FrameRun>) -> u32 {
@@ -205,10 +245,11 @@ impl ChainEvidenceWriter {
         shapes.sort_unstable_by_key(|(_, id)| **id);
         let ids: Vec<u32> =
             shapes.into_iter().map(|((end, runs), _)| self.shape(*end, runs.clone())).collect();
-        let samples = other.samples.iter();
-        let samples =
-            samples.filter_map(|&(at, shape)| Some((start + at, *ids.get(shape as usize)?)));
-        self.samples.extend(samples);
+        for (position, shape) in other.samples.iter() {
+            if let Some(&shape) = ids.get(shape as usize) {
+                self.samples.push(start + position, shape);
+            }
+        }
     }
 
     /// Returns the section. `start` is added to all positions.
@@ -217,14 +258,12 @@ impl ChainEvidenceWriter {
         let mut out = self.words;
         push(&mut out, self.shapes.len() as u64);
         out.extend(self.encoded);
-        push(&mut out, self.samples.len() as u64);
-        let mut before = 0;
-        for (position, shape) in self.samples {
-            let position = start + position;
-            push(&mut out, position - before);
-            push(&mut out, u64::from(shape));
-            before = position;
+        let EncodedSamples { count, first, encoded, .. } = self.samples;
+        push(&mut out, count);
+        if count > 0 {
+            push(&mut out, start + first);
         }
+        out.extend(encoded);
         out
     }
 }
