@@ -1,5 +1,6 @@
 //! The packages of this machine's files, for advice that names them.
 
+use std::cmp::Reverse;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
@@ -11,6 +12,10 @@ use host::{Host, Origin};
 const DPKG_LISTS: &str = "/var/lib/dpkg/info";
 /// The database of rpm, by its two usual paths.
 const RPM_DATABASES: [&str; 2] = ["/usr/lib/sysimage/rpm", "/var/lib/rpm"];
+/// Folders that packages leave to the user.
+///
+/// Source: Debian Policy Manual, 9.1.2; Filesystem Hierarchy Standard.
+const NEVER_PACKAGED: [&[u8]; 4] = [b"/home/", b"/local/", b"/root/", b"/tmp/"];
 /// The most bytes of lists that are read; those of a large desktop have a fifth of it.
 const MAX_BYTES: usize = 256 << 20;
 
@@ -19,7 +24,7 @@ const MAX_BYTES: usize = 256 << 20;
 /// Paths come out of a recording: they are compared as bytes, and nothing is opened by them.
 pub(crate) fn installs(paths: &[&[u8]], host: &dyn Host) -> Vec<Option<String>> {
     if let Ok(lists) = host.list(Path::new(DPKG_LISTS), Origin::System) {
-        let names = lists.iter().map(|entry| Path::new(&entry.name));
+        let names = lists.iter().map(|entry| Path::new(&entry.name)).collect();
         let packages = owners(paths, names, host);
         return packages
             .into_iter()
@@ -37,16 +42,18 @@ pub(crate) fn installs(paths: &[&[u8]], host: &dyn Host) -> Vec<Option<String>> 
 }
 
 /// The package of each path, by the lists.
-fn owners<'l>(
-    paths: &[&[u8]],
-    lists: impl Iterator<Item = &'l Path>,
-    host: &dyn Host,
-) -> Vec<Option<String>> {
+fn owners(paths: &[&[u8]], mut lists: Vec<&Path>, host: &dyn Host) -> Vec<Option<String>> {
     let wanted: Vec<&[u8]> = paths.iter().map(|path| without_usr(path)).collect();
     let mut found: Vec<Option<String>> = vec![None; paths.len()];
+    let is_found = |wanted: &[u8], found: &Option<String>| {
+        found.is_some() || NEVER_PACKAGED.iter().any(|folder| wanted.starts_with(folder))
+    };
+    lists.retain(|name| name.extension().is_some_and(|end| end == "list"));
+    // Packages are named like their files: most are found in the first lists of hundreds.
+    lists.sort_by_cached_key(|list| Reverse(likeness(list, paths)));
     let mut left = MAX_BYTES;
-    for name in lists.filter(|name| name.extension().is_some_and(|end| end == "list")) {
-        if found.iter().all(Option::is_some) {
+    for name in lists {
+        if wanted.iter().zip(&found).all(|(wanted, found)| is_found(wanted, found)) {
             break;
         }
         let Ok(bytes) = host.read(&Path::new(DPKG_LISTS).join(name), Origin::System) else {
@@ -54,12 +61,31 @@ fn owners<'l>(
         };
         let Some(rest) = left.checked_sub(bytes.len()) else { break };
         left = rest;
-        for line in bytes.split(|&byte| byte == b'\n').map(without_usr) {
-            let places = wanted.iter().zip(&mut found).filter(|(path, _)| **path == line);
-            places.for_each(|(_, place)| *place = package_of(name));
+        for (wanted, found) in wanted.iter().zip(&mut found) {
+            if !is_found(wanted, found) && lists_file(&bytes, wanted) {
+                *found = package_of(name);
+            }
         }
     }
     found
+}
+
+/// Returns the length of the longest beginning that the names of a package and of a file have in common.
+fn likeness(list: &Path, paths: &[&[u8]]) -> usize {
+    let package = list.as_os_str().as_bytes();
+    let name = |path: &&[u8]| path.rsplit(|&byte| byte == b'/').next().unwrap_or_default().to_vec();
+    let common = |name: Vec<u8>| name.iter().zip(package).take_while(|(a, b)| a == b).count();
+    paths.iter().map(name).map(common).max().unwrap_or(0)
+}
+
+/// Returns true if a line of a list is this path, with or without `/usr`.
+fn lists_file(list: &[u8], path: &[u8]) -> bool {
+    memchr::memmem::find_iter(list, path).any(|at| {
+        let (before, after) = (list.get(..at).unwrap_or_default(), list.get(at + path.len()..));
+        let begins = |rest: &[u8]| rest.last().is_none_or(|&byte| byte == b'\n');
+        let is_whole = after.unwrap_or_default().first().is_none_or(|&byte| byte == b'\n');
+        is_whole && (begins(before) || before.strip_suffix(b"/usr").is_some_and(begins))
+    })
 }
 
 /// `libc6` of `libc6:amd64.list`.
@@ -92,7 +118,8 @@ mod tests {
     fn dpkg_lists_files_with_or_without_usr() {
         let host = MemoryHost::new();
         let lists = [
-            ("libc6:amd64.list", &b"/.\n/lib/x86_64-linux-gnu/libc.so.6\n"[..]),
+            ("bash-doc.list", &b"/usr/bin/bash.txt\n/x/usr/bin/bash\n"[..]),
+            ("libc6:amd64.list", b"/.\n/lib/x86_64-linux-gnu/libc.so.6\n"),
             ("bash.list", b"/bin/bash\n"),
             ("bash.md5sums", b"/opt/x; rm -r /\n"),
         ];
