@@ -59,7 +59,7 @@ mod source;
 mod timings;
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use budget::{Budget, MemoryBudget};
 use cache::Cache;
@@ -319,7 +319,7 @@ impl Pipeline {
     fn setting<'a>(&'a self, options: &'a Options, observer: &'a Arc<dyn Observer>) -> Setting<'a> {
         let memory = Arc::new(MemoryBudget::new(options.limits.memory.bytes()));
         let cache = options.cache.as_ref().map(|place| Arc::new(Cache::new(place, &memory)));
-        let (host, shared) = (&self.host, self.shared.generation());
+        let (host, shared) = (&self.host, Mutex::new(self.shared.generation()));
         Setting { host, shared, options, observer, spelling: self.spelling, memory, cache }
     }
 }

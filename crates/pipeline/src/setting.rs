@@ -1,6 +1,6 @@
 //! The inputs of a run.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use budget::MemoryBudget;
 use cache::Cache;
@@ -14,7 +14,8 @@ use crate::shared_state::Generation;
 #[derive(Debug)]
 pub(crate) struct Setting<'a> {
     pub(crate) host: &'a Arc<dyn Host>,
-    pub(crate) shared: Generation,
+    /// The opened images and their unwind rules.
+    pub(crate) shared: Mutex<Generation>,
     pub(crate) options: &'a Options,
     pub(crate) observer: &'a Arc<dyn Observer>,
     /// The spelling of options in advice.
@@ -23,4 +24,18 @@ pub(crate) struct Setting<'a> {
     pub(crate) memory: Arc<MemoryBudget>,
     /// The names and unwind rules of earlier runs.
     pub(crate) cache: Option<Arc<Cache>>,
+}
+
+impl Setting<'_> {
+    /// Returns the opened images and their unwind rules.
+    pub(crate) fn shared(&self) -> Generation {
+        // A panic in another thread leaves a valid value.
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Continues without opened images and rules, which no other run gets from now on.
+    pub(crate) fn renew(&self) {
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        *shared = shared.renewed();
+    }
 }

@@ -21,6 +21,11 @@ impl Generation {
         Self { images: Arc::new(SharedImages::new(limits)), engine, budget }
     }
 
+    /// Returns an empty generation with the same limits.
+    pub(crate) fn renewed(&self) -> Self {
+        Self::new(self.images.limits(), self.budget)
+    }
+
     /// Returns true if serials are nearly exhausted, or if the cache of rules is full.
     fn is_used_up(&self) -> bool {
         self.images.is_used_up() || self.engine.is_full()

@@ -35,7 +35,7 @@ mod tails;
 pub use driver::replayer::{
     Join, MissedMaps, NoObserver, Replay, ReplayObserver, ReplayOptions, ReplayTimings, Replayer,
 };
-pub use driver::watch::PartialReplay;
+pub use driver::watch::{PartialReplay, Renewed};
 pub use plan::apply::{apply as apply_record, learn_build_ids, learn_files};
 pub use plan::filter::{RejectedSamples, ResolvedFilter, has_cgroups, has_cpus, matches_pattern};
 pub use plan::off_cpu::{OffCpuSpan, OffCpuTimes, SampleKey, has_switches};

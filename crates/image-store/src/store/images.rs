@@ -125,6 +125,13 @@ impl ImageStore {
         self.with_run(|run| run.provided.insert(name.into(), loaded));
     }
 
+    /// Uses the image that another store was provided with for a module, if there is one.
+    pub fn adopt(&self, module: &Module, other: &Self) {
+        if let Some(provided) = other.provided(module) {
+            self.provide(&module.path, provided.image().clone());
+        }
+    }
+
     /// Returns the image of a module. The first call finds, opens and checks the file; later calls take no lock.
     ///
     /// # Errors

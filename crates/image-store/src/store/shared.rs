@@ -131,6 +131,12 @@ impl SharedImages {
         self.generation
     }
 
+    /// Limits of the retained files.
+    #[must_use]
+    pub const fn limits(&self) -> ImageLimits {
+        self.limits
+    }
+
     /// Returns true if nearly all serials are used, or images made in memory are so large that
     /// caches should be dropped.
     /// Files opened later work, but without serials their rules are not cached.

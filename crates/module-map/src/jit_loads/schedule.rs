@@ -5,6 +5,7 @@ use std::collections::btree_map::OccupiedEntry;
 
 use address::{Pid, Timestamp};
 use budget::HeldMemory;
+use hashbrown::HashSet;
 
 use super::dump::{JitDump, JitLoad};
 
@@ -54,6 +55,17 @@ impl Pending {
             let key = (Timestamp(time), self.added);
             self.loads.insert(key, PendingLoad { pid, dump: number, load });
         }
+        self.held.set((self.loads.len() * LOAD) as u64);
+    }
+
+    /// Returns the dumps that loads belong to.
+    pub(crate) fn dumps(&self) -> HashSet<u32> {
+        self.loads.values().map(|load| load.dump).collect()
+    }
+
+    /// Gives the dumps new numbers. Loads of dumps without one are removed.
+    pub(crate) fn renumber(&mut self, number: impl Fn(u32) -> Option<u32>) {
+        self.loads.retain(|_, load| number(load.dump).map(|it| load.dump = it).is_some());
         self.held.set((self.loads.len() * LOAD) as u64);
     }
 

@@ -2,7 +2,7 @@
 
 use address::{Pid, Tid};
 use budget::HeldMemory;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 /// Dense id of a thread name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -15,6 +15,8 @@ pub(super) struct Comms {
     index: HashMap<Box<[u8]>, CommId>,
     of_thread: HashMap<Tid, CommId>,
     of_process: HashMap<Pid, ProcessName>,
+    /// Threads besides main threads that have exited.
+    ended: HashSet<Tid>,
     held: HeldMemory,
 }
 
@@ -30,6 +32,8 @@ struct ProcessName {
 const NAME: usize = 64;
 /// Accounted bytes per thread.
 const THREAD: u64 = 2 * size_of::<(Tid, CommId)>() as u64;
+/// Accounted bytes per exited thread.
+const ENDED: u64 = 16;
 /// Accounted bytes per process.
 const PROCESS: u64 = 2 * size_of::<(Pid, ProcessName)>() as u64;
 /// The process that starts kernel threads, which get their names from COMM records without an exec.
@@ -41,7 +45,8 @@ impl Comms {
     /// Creates the names with only the idle task, thread 0 of each processor. Charged to the account of `held`.
     pub(super) fn new(held: HeldMemory) -> Self {
         let (names, index, of_thread) = (Vec::new(), HashMap::new(), HashMap::new());
-        let mut comms = Self { names, index, of_thread, of_process: HashMap::new(), held };
+        let (of_process, ended) = (HashMap::new(), HashSet::new());
+        let mut comms = Self { names, index, of_thread, of_process, ended, held };
         let idle = comms.intern(b"swapper");
         comms.of_thread.insert(Tid(0), idle);
         comms
@@ -51,7 +56,25 @@ impl Comms {
     pub(super) fn set(&mut self, tid: Tid, comm: CommId) {
         if self.of_thread.insert(tid, comm).is_none() {
             self.held.add(THREAD);
+        } else if !self.ended.is_empty() {
+            self.ended.remove(&tid);
         }
+    }
+
+    /// Records that a thread other than a main thread has exited. Late samples can still need its name.
+    pub(super) fn ended(&mut self, tid: Tid) {
+        if self.of_thread.contains_key(&tid) && self.ended.insert(tid) {
+            self.held.add(ENDED);
+        }
+    }
+
+    /// Forgets the threads that have exited, except main threads.
+    pub(super) fn forget_ended(&mut self) {
+        let bytes = self.ended.len() as u64 * ENDED;
+        for tid in std::mem::take(&mut self.ended) {
+            self.forget(tid);
+        }
+        self.held.set(self.held.bytes().saturating_sub(bytes));
     }
 
     /// Forgets an exited thread.

@@ -136,6 +136,11 @@ impl FileHistory {
         }
     }
 
+    /// Forgets the mapped files of other paths. Paths are without the mark of deleted files.
+    pub(super) fn retain(&mut self, is_wanted: impl Fn(&[u8]) -> bool) {
+        self.mapped.retain(|path, _| is_wanted(path));
+    }
+
     /// Returns true if one path mapped code of two files, or a file was deleted after it was mapped.
     pub(super) const fn saw_several(&self) -> bool {
         self.saw_several

@@ -5,6 +5,7 @@ use budget::{Exhausted, HeldMemory};
 use hashbrown::HashSet;
 
 use super::event::end_of;
+use super::renewal::Renewal;
 use super::timeline::Timeline;
 use crate::jit_loads::{JitReader, Pending, PendingLoad};
 use crate::module::{FileIdentity, MappedKind, ModuleKey};
@@ -35,6 +36,30 @@ impl JitCode {
     /// Creates an empty state, charged to the account of `held`.
     pub(super) fn new(held: HeldMemory) -> Self {
         Self { pending: Pending::new(held), ..Self::default() }
+    }
+}
+
+impl JitCode {
+    /// Gives the dumps the modules of a renewed timeline. Dumps whose code is neither mapped nor pending are forgotten.
+    pub(super) fn renew(&mut self, renewal: &mut Renewal<'_>) {
+        let Self { pending, modules, known, no_dumps, .. } = self;
+        let mut remaining = Vec::new();
+        let is_pending = pending.dumps();
+        let numbers: Vec<Option<u32>> = (modules.iter().enumerate())
+            .map(|(number, &module)| {
+                let module = match is_pending.contains(&(number as u32)) {
+                    true => renewal.module(module),
+                    false => renewal.mapped_module(module)?,
+                };
+                remaining.push(module);
+                Some(remaining.len() as u32 - 1)
+            })
+            .collect();
+        pending.renumber(|dump| numbers.get(dump as usize).copied().flatten());
+        *known = remaining.iter().copied().collect();
+        *modules = remaining;
+        let files = no_dumps.drain().collect::<Vec<_>>().into_iter();
+        no_dumps.extend(files.filter_map(|(id, pid)| Some((renewal.mapped_module(id)?, pid))));
     }
 }
 

@@ -7,6 +7,7 @@ use address::{Avma, ModuleId, Pid};
 use hashbrown::HashMap;
 
 use super::event::end_of;
+use super::renewal::Renewal;
 use crate::module::{FileIdentity, MappedKind, ModuleKey, ModuleTable};
 use crate::space::{Mapping, Space};
 
@@ -120,6 +121,21 @@ impl Guests {
         let guest = self.get_mut(pid);
         let space = if in_kernel { &mut guest.kernel } else { &mut guest.user };
         Arc::make_mut(space).map(mapping);
+    }
+
+    /// Gives all spaces the modules of a renewed timeline.
+    pub(super) fn renew(&mut self, renewal: &mut Renewal<'_>) {
+        renewal.shared_space(&mut self.empty);
+        let Rest { kernel, user, hypervisor } = &mut self.rest;
+        for id in [kernel, user, hypervisor].into_iter().flatten() {
+            *id = renewal.module(*id);
+        }
+        for guest in self.guests.values_mut() {
+            let guest = Arc::make_mut(guest);
+            renewal.shared_space(&mut guest.kernel);
+            renewal.shared_space(&mut guest.user);
+            guest.rest = self.rest;
+        }
     }
 
     /// Records that code of this kind was sampled: its addresses get a module if no mapping is stated.

@@ -15,6 +15,7 @@ mod map_cache;
 mod mapping;
 mod processes;
 mod relatives;
+mod renewal;
 mod timeline;
 mod waiting;
 

@@ -9,6 +9,7 @@ use hashbrown::HashMap;
 
 use super::hints::{InForce, Layer};
 use super::relatives::Relatives;
+use super::renewal::Renewal;
 use super::waiting::{BuiltSpace, LazySpace, WaitingMaps};
 use crate::space::Space;
 
@@ -159,6 +160,20 @@ impl Processes {
     /// Returns a known process, and the account for its memory.
     pub(super) fn get_with_held(&mut self, pid: Pid) -> Option<(&mut Process, &HeldMemory)> {
         Some((self.known.get_mut(&pid)?, &self.held))
+    }
+
+    /// The account for the memory of processes.
+    pub(super) fn held(&self) -> HeldMemory {
+        self.held.another(0)
+    }
+
+    /// Gives all spaces the modules of a renewed timeline.
+    pub(super) fn renew(&mut self, renewal: &mut Renewal<'_>) {
+        renewal.space(&mut self.empty);
+        for process in self.known.values_mut() {
+            process.space();
+            renewal.space(&mut process.space);
+        }
     }
 
     /// Returns a new image number.

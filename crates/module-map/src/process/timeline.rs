@@ -207,7 +207,10 @@ impl Timeline {
     /// Records the end of a thread.
     /// The space of a process remains readable for a while, because samples of its end can come late.
     /// A new process with the same id replaces it.
-    pub fn exit(&mut self, pid: Pid, _tid: Tid) {
+    pub fn exit(&mut self, pid: Pid, tid: Tid) {
+        if tid.0 != pid.0 {
+            self.comms.ended(tid);
+        }
         if let Some(forgotten) = self.processes.exit(pid) {
             self.comms.forget(Tid(forgotten.0));
             self.comms.forget_process(forgotten);

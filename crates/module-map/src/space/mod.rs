@@ -226,6 +226,30 @@ impl Space {
         merged
     }
 
+    /// Returns the same mappings for another table of modules, whose ids `id` returns for those of this one. The copy is
+    /// charged to the account of `held`.
+    pub(crate) fn in_table(
+        &self,
+        modules: &Arc<Modules>,
+        held: &HeldMemory,
+        id: &mut dyn FnMut(ModuleId) -> ModuleId,
+    ) -> Self {
+        let mut copy = |tree: &Tree| {
+            let mut copy = Tree::new(held);
+            tree.for_each_chunk(&mut |chunk| {
+                for mapping in chunk.mappings() {
+                    let Mapping { start, end, module, .. } = *mapping;
+                    copy.replace(start, end, Some(Mapping { module: id(module), ..*mapping }));
+                }
+            });
+            copy
+        };
+        let (tree, jit) = (copy(&self.tree), copy(&self.jit));
+        let fallback = self.fallback.as_ref();
+        let fallback = fallback.map(|space| Arc::new(space.in_table(modules, held, id)));
+        Self { version: new_version(), modules: modules.clone(), tree, jit, fallback }
+    }
+
     /// Returns the number of chunks shared with another space: a fork costs the rest.
     #[must_use]
     pub fn shared_chunks(&self, other: &Self) -> usize {

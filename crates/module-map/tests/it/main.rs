@@ -3,6 +3,7 @@
 mod hints;
 mod hostile;
 mod memory;
+mod renewal;
 mod space;
 mod support;
 mod timeline;

@@ -90,7 +90,8 @@ impl Files {
         machine: RecordedHost<'_>,
         recording: Option<&Path>,
     ) -> Result<Self, Error> {
-        let Setting { host, shared, options, observer, memory, .. } = setting;
+        let Setting { host, options, observer, memory, .. } = setting;
+        let shared = setting.shared();
         let search = &*resolved(&options.files, &***host)?;
         let budget = file_budget(options.limits, shared.budget);
         if let Some(place) = &options.cache {
@@ -122,10 +123,14 @@ impl Files {
         for (hint, build_id, offset) in &self.hints {
             timeline.hint(hint, *build_id, *offset);
         }
-        let budget = self.images.options().budget;
-        let reader = DumpReader::new(self.images.clone(), budget, self.arch);
-        timeline.read_jit_with(Box::new(reader));
+        timeline.read_jit_with(self.jit_reader());
         timeline
+    }
+
+    /// Returns a reader of JIT dumps, which provides the images with their code.
+    pub(crate) fn jit_reader(&self) -> Box<DumpReader> {
+        let budget = self.images.options().budget;
+        Box::new(DumpReader::new(self.images.clone(), budget, self.arch))
     }
 }
 

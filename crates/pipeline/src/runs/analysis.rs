@@ -102,7 +102,7 @@ impl Analysis {
 #[derive(Debug)]
 pub(crate) struct AnalysisSources {
     pub(crate) timeline: Timeline,
-    pub(crate) files: Files,
+    pub(crate) files: Arc<Files>,
     /// The input's bytes, to which the timeline and the files may refer. Nothing reads from it; the mutex makes the
     /// struct `Sync`.
     _session: Mutex<Session>,
@@ -112,7 +112,7 @@ pub(crate) struct AnalysisSources {
 pub(super) struct FinishedRun {
     pub(super) session: Session,
     pub(super) found: Findings,
-    pub(super) files: Files,
+    pub(super) files: Arc<Files>,
     pub(super) timeline: Timeline,
     pub(super) missed_maps: MissedMaps,
     pub(super) left_out: replay::RejectedSamples,

@@ -1,6 +1,8 @@
 //! A run from its source to its profile: opens the recording, drives it by the requested schedule, and accounts for it.
 //! If the fast path fails, it starts the recording over.
 
+use std::sync::Arc;
+
 use module_map::Timeline;
 use perf_data::{Event, Findings, Head, Input, SampleType, Session};
 use profile::LocationId;
@@ -108,16 +110,20 @@ impl Run<'_> {
         timings: &mut Timings,
     ) -> Result<Option<Analysis>, Error> {
         let head = reading.session.head();
-        let files = if way.is_watched() {
+        if way.drops_files() {
+            // The state that other runs share would not be dropped.
+            self.setting.renew();
+        }
+        let files = Arc::new(if way.is_watched() {
             Files::new(self.setting, head, None, None)?
         } else {
             self.files(head)?
-        };
+        });
         let learn_files = !matches!(way, ReadPath::AtEnd { fast: true });
         let options = self.replay_options(head, learn_files)?;
         let mut timeline = files.timeline();
         let replayer = self.replayer(&mut timeline, &files, &options);
-        let mut driver = Driver::new(self, reading, replayer, &files, sink);
+        let mut driver = Driver::new(self, reading, replayer, files, sink);
         let outcome = match way {
             ReadPath::AtEnd { fast } => at_end::follow(&mut driver, fast, timings)?,
             ReadPath::InSteps(stream) => match stream.schedule {
@@ -133,7 +139,7 @@ impl Run<'_> {
         }
         let walked = driver.finish();
         timings.ended("replay");
-        self.account(walked, way, files, timeline, timings).map(Some)
+        self.account(walked, way, timeline, timings).map(Some)
     }
 
     /// Completes the profile: outstanding names and the account of the run.
@@ -141,11 +147,10 @@ impl Run<'_> {
         &self,
         walked: Walked,
         way: ReadPath,
-        files: Files,
         timeline: Timeline,
         timings: &mut Timings,
     ) -> Result<Analysis, Error> {
-        let Walked { session, found, mut replay, prefetched, mut report } = walked;
+        let Walked { session, found, mut replay, prefetched, mut report, files } = walked;
         self.go_on()?;
         add_head(&mut replay.profile, session.head());
         let names_come_last = matches!(way, ReadPath::AtEnd { .. });

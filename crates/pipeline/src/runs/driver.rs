@@ -7,6 +7,7 @@
 //!   ticks       read | walk | hand on | walk | names | hand on | walk ...             | names, hand on
 //! ```
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use perf_data::{Batch, Findings, NextBatch, Session};
@@ -44,6 +45,8 @@ pub(super) struct Walked {
     pub(super) prefetched: Option<KernelListPrefetch>,
     /// The account of the names so far.
     pub(super) report: NameReport,
+    /// The files of the samples.
+    pub(super) files: Arc<Files>,
 }
 
 impl<'r> Driver<'r> {
@@ -51,7 +54,7 @@ impl<'r> Driver<'r> {
         run: &'r Run<'r>,
         reading: Reading,
         replayer: Replayer<'r>,
-        files: &'r Files,
+        files: Arc<Files>,
         sink: &'r mut dyn Sink,
     ) -> Self {
         let output = Output::new(run, reading.session.head(), files, sink);
@@ -87,7 +90,7 @@ impl<'r> Driver<'r> {
         let Self { run, reading, replayer, output } = self;
         let Reading { session, found, .. } = reading;
         let mut replay = replayer.finish(run);
-        let (report, prefetched) = output.finish(&mut replay.profile);
-        Walked { session, found, replay, prefetched, report }
+        let (report, prefetched, files) = output.finish(&mut replay.profile);
+        Walked { session, found, replay, prefetched, report, files }
     }
 }

@@ -30,7 +30,7 @@ pub(super) enum Naming {
 /// The rows that were sent to the sink, and the state for the next ones.
 pub(super) struct Output<'r> {
     run: &'r Run<'r>,
-    files: &'r Files,
+    files: Arc<Files>,
     pub(super) sink: &'r mut dyn Sink,
     head: Arc<Head>,
     /// The clock of a recording that is followed live.
@@ -59,7 +59,7 @@ impl<'r> Output<'r> {
     pub(super) fn new(
         run: &'r Run<'r>,
         head: &Arc<Head>,
-        files: &'r Files,
+        files: Arc<Files>,
         sink: &'r mut dyn Sink,
     ) -> Self {
         let first = LocationId::new(0);
@@ -139,7 +139,7 @@ impl<'r> Output<'r> {
     /// Looks up the names of the locations without one.
     pub(super) fn name(&mut self, partial: PartialReplay<'_>) {
         let PartialReplay { profile, timeline, threads, .. } = partial;
-        let sources = self.run.sources(&self.head, timeline, threads, self.files);
+        let sources = self.run.sources(&self.head, timeline, threads, &self.files);
         // Processes that still run may have compiled more code.
         self.files.images.clear_perf_maps();
         self.report.add(resolve(profile, self.named, sources, self.prefetch.take_list()));
@@ -228,8 +228,16 @@ impl<'r> Output<'r> {
         self.gone += samples;
     }
 
-    /// Resets the state after the tables were cleared.
-    pub(super) fn restart(&mut self, profile: &mut Profile) {
+    /// Opens the sources of files again, without opened images and unwind rules.
+    pub(super) fn renewed_files(&self) -> Result<Arc<Files>, Error> {
+        let setting = self.run.setting;
+        setting.renew();
+        Files::new(setting, &self.head, None, None).map(Arc::new)
+    }
+
+    /// Resets the state after the tables were cleared; later images are those of `files`.
+    pub(super) fn restart(&mut self, profile: &mut Profile, files: Arc<Files>) {
+        self.files = files;
         add_head(profile, &self.head);
         self.generation += 1;
         self.gone += self.before.samples - self.forgotten;
@@ -241,16 +249,16 @@ impl<'r> Output<'r> {
         self.report.by_start.clear();
     }
 
-    /// Returns the account of the names, and the kernel's list if it was not used. If samples were dropped, updates the
+    /// Returns the account of the names, the kernel's list if it was not used, and the files. If samples were dropped, updates the
     /// summary of `profile` to the retained ones.
     pub(super) fn finish(
         mut self,
         profile: &mut Profile,
-    ) -> (NameReport, Option<KernelListPrefetch>) {
+    ) -> (NameReport, Option<KernelListPrefetch>, Arc<Files>) {
         if self.gone > 0 || self.generation > 0 {
             account_for_retained(profile, self.generation);
         }
-        (self.report, self.prefetch.take_list())
+        (self.report, self.prefetch.take_list(), self.files)
     }
 }
 

@@ -86,7 +86,7 @@ impl<'a> Run<'a> {
     pub(crate) fn usual_reading(&self) -> SessionOptions {
         SessionOptions {
             switches: self.options.off_cpu,
-            budget: self.setting.shared.budget,
+            budget: self.setting.shared().budget,
             scan: scan_ahead(rayon::current_num_threads()),
             ..SessionOptions::default()
         }
@@ -94,14 +94,14 @@ impl<'a> Run<'a> {
 
     /// The engine with the cached rules.
     pub(crate) fn engine(&self) -> Arc<Engine> {
-        Arc::clone(&self.setting.shared.engine)
+        self.setting.shared().engine
     }
 
     /// Returns a replay that uses the cached rules.
     pub(crate) fn replayer<'r>(
         &self,
         timeline: &'r mut Timeline,
-        files: &'r Files,
+        files: &Files,
         options: &'r ReplayOptions,
     ) -> Replayer<'r> {
         let replayer = Replayer::with_engine(self.engine(), timeline, &files.images, options);

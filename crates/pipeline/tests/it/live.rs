@@ -149,8 +149,13 @@ fn watch(source: Source, ticks: Ticks) -> Watched {
 }
 
 /// Outputs without any pause.
-const EAGER: Ticks =
-    Ticks { tick: Duration::ZERO, max_age: None, table_bytes: u64::MAX, waits_for_evidence: false };
+const EAGER: Ticks = Ticks {
+    tick: Duration::ZERO,
+    max_age: None,
+    table_bytes: u64::MAX,
+    renew_after: None,
+    waits_for_evidence: false,
+};
 
 #[test]
 fn what_has_come_is_handed_on_before_the_end() {
@@ -313,6 +318,25 @@ fn tables_that_are_too_large_begin_anew() {
     );
     let kinds: Vec<_> = summary.findings.iter().map(|it| (it.kind.as_str(), it.count)).collect();
     assert!(kinds.contains(&("live-began-anew", last.generation.into())), "{kinds:?}");
+}
+
+#[test]
+fn everything_that_was_opened_is_dropped_after_a_while() {
+    let (mut recorder, source) = Recorder::new();
+    let watched = watch(source, Ticks { renew_after: Some(Duration::ZERO), ..EAGER });
+    let mut seen = Vec::new();
+    for _ in 0..5 {
+        recorder.record(10);
+        seen.push(watched.seen.recv_timeout(LIMIT).expect("samples"));
+    }
+    drop(recorder);
+    watched.run.join().expect("no panic").expect("a profile");
+    seen.extend(watched.seen.iter());
+    let last = seen.last().expect("the rest");
+    assert_eq!(seen.iter().map(|seen| seen.new).sum::<u64>(), 500);
+    assert!(last.generation >= 5, "{last:?}");
+    // Each generation begins with the first sample after those before.
+    assert!(seen.iter().all(|seen| seen.kept as u64 == seen.first + seen.new), "{seen:?}");
 }
 
 #[test]

@@ -95,11 +95,15 @@ impl IdleCaches {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(cache);
     }
 
+    /// Returns the files that exhausted the budget of a worker.
+    pub(crate) fn into_exhausted(self) -> impl Iterator<Item = (PathBuf, Exhausted)> {
+        let caches = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        caches.into_iter().flat_map(WorkerCache::into_exhausted)
+    }
+
     /// Returns a finding for each file that exhausted the budget of a worker; `files` are the ones already recorded.
     pub(crate) fn limits(self, mut files: BTreeMap<PathBuf, Exhausted>) -> Vec<FindingRow> {
-        let caches = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let all = caches.into_iter().flat_map(WorkerCache::into_exhausted);
-        files.extend(all);
+        files.extend(self.into_exhausted());
         let row = |(path, exhausted): (PathBuf, Exhausted)| FindingRow {
             kind: "limit-reached".to_owned(),
             message: format!("{}: {exhausted}: stacks end there", path.display()),

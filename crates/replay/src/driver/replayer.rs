@@ -1,10 +1,12 @@
 //! The driver: up to four chunks are in the stages plan, walk, repair and merge at a time.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use budget::{HeldMemory, MemoryBudget, MemoryUse};
+use budget::{Exhausted, HeldMemory, MemoryBudget, MemoryUse};
 use image_store::ImageStore;
 use module_map::{Module, Timeline};
 use perf_data::{Batch, Head};
@@ -120,11 +122,11 @@ pub struct ReplayTimings {
 /// each slice is interned separately and slices are merged in order.
 /// Ids therefore follow first appearance, independently of slice boundaries.
 pub struct Replayer<'r> {
-    images: &'r ImageStore,
+    pub(crate) images: Arc<ImageStore>,
     options: &'r ReplayOptions,
-    engine: Arc<Engine>,
+    pub(crate) engine: Arc<Engine>,
     stored_rules: Option<Arc<StoredRules>>,
-    idle: IdleCaches,
+    pub(crate) idle: IdleCaches,
     pub(crate) planner: Planner<'r>,
     pub(crate) merged: MergedTables,
     timings: ReplayTimings,
@@ -144,10 +146,12 @@ pub struct Replayer<'r> {
     /// True if slices are merged in the turn that repaired them, so that the tables are current after each turn.
     pub(crate) merges_at_once: bool,
     /// Modules that the plan knew when the turn began; the plan adds more while the repair runs.
-    modules: Vec<Arc<Module>>,
-    memory: &'r Arc<MemoryBudget>,
+    pub(crate) modules: Vec<Arc<Module>>,
+    memory: Arc<MemoryBudget>,
     /// Memory accounted for the tables.
     held: HeldMemory,
+    /// Files that exhausted the budget of a worker, of earlier generations of images.
+    pub(crate) exhausted: BTreeMap<PathBuf, Exhausted>,
 }
 
 impl std::fmt::Debug for Replayer<'_> {
@@ -163,7 +167,7 @@ impl<'r> Replayer<'r> {
     #[must_use]
     pub fn new(
         timeline: &'r mut Timeline,
-        images: &'r ImageStore,
+        images: &Arc<ImageStore>,
         options: &'r ReplayOptions,
     ) -> Self {
         Self::with_engine(Arc::default(), timeline, images, options)
@@ -174,17 +178,18 @@ impl<'r> Replayer<'r> {
     pub fn with_engine(
         engine: Arc<Engine>,
         timeline: &'r mut Timeline,
-        images: &'r ImageStore,
+        images: &Arc<ImageStore>,
         options: &'r ReplayOptions,
     ) -> Self {
-        let memory = &images.options().memory;
+        let memory = Arc::clone(&images.options().memory);
+        let held = HeldMemory::new(&memory, MemoryUse::Stacks);
         Self {
-            images,
+            images: Arc::clone(images),
             options,
             engine,
             stored_rules: None,
             idle: IdleCaches::default(),
-            planner: Planner::new(timeline, &options.filter, options.off_cpu, memory),
+            planner: Planner::new(timeline, &options.filter, options.off_cpu, &memory),
             merged: MergedTables::default(),
             timings: ReplayTimings::default(),
             head: None,
@@ -197,7 +202,8 @@ impl<'r> Replayer<'r> {
             merges_at_once: false,
             modules: Vec::new(),
             memory,
-            held: HeldMemory::new(memory, MemoryUse::Stacks),
+            held,
+            exhausted: BTreeMap::new(),
         }
     }
 
@@ -245,7 +251,7 @@ impl<'r> Replayer<'r> {
 
     /// Reads the evidence for callchains that were unwound before.
     fn learn_evidence(&mut self, section: &[u8]) {
-        self.unwound = UnwoundChains::read(section, self.memory).map(Arc::new);
+        self.unwound = UnwoundChains::read(section, &self.memory).map(Arc::new);
         match self.unwound {
             Some(_) => self.window.without_repair(),
             None => self.merged.profile.summary.findings.push(evidence_ignored()),
@@ -289,7 +295,7 @@ impl<'r> Replayer<'r> {
         self.learn_modules();
         let (planned, walked) = (self.planned.take(), self.walked.take());
         let before = std::mem::take(&mut self.repaired);
-        let (images, options, timings) = (self.images, self.options, &mut self.timings);
+        let (images, options, timings) = (&*self.images, self.options, &mut self.timings);
         let (engine, stored_rules) = (&*self.engine, self.stored_rules.as_deref());
         let code = CodeContext { engine, images, modules: &self.modules };
         let (idle, merged, held) = (&self.idle, &mut self.merged, &mut self.held);
@@ -357,12 +363,13 @@ impl<'r> Replayer<'r> {
             self.turn(None, CHUNK, observer);
         }
         self.flush();
-        let Self { planner, merged, mut timings, held, idle, window, .. } = self;
+        let Self { planner, merged, mut timings, held, idle, window, mut exhausted, .. } = self;
         timings.cache_hits = merged.cache_hits;
         timings.cache_misses = merged.cache_misses;
         let mut profile = merged.profile;
         profile.summary.findings.extend(too_many_addresses(merged.unplaced));
-        let limits = idle.limits(window.into_exhausted());
+        exhausted.extend(window.into_exhausted());
+        let limits = idle.limits(exhausted);
         profile.summary.names_lost |= !limits.is_empty();
         profile.summary.findings.extend(limits);
         profile.summary.samples = profile.samples.len() as u64;

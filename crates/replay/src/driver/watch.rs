@@ -1,9 +1,13 @@
 //! A replay that can be inspected while it runs, for output that is written before the end.
 
+use std::sync::Arc;
+
 use address::{ModuleId, Timestamp};
-use module_map::Timeline;
+use image_store::ImageStore;
+use module_map::{JitReader, Timeline};
 use perf_data::Batch;
 use profile::Profile;
+use unwinder::Engine;
 
 use crate::driver::chunk::CHUNK;
 use crate::driver::merge::MergedTables;
@@ -27,6 +31,17 @@ pub struct PartialReplay<'a> {
     pub modules: &'a [ModuleId],
     /// Threads with samples, in order of first appearance, including those of planned samples.
     pub threads: &'a [Thread],
+}
+
+/// What a replay continues with after it was restarted.
+#[derive(Debug)]
+pub struct Renewed {
+    /// An engine without rules.
+    pub engine: Arc<Engine>,
+    /// A store of images without any that a recording named.
+    pub images: Arc<ImageStore>,
+    /// The reader of JIT dumps, which provides that store with their code.
+    pub jit: Box<dyn JitReader>,
 }
 
 impl Replayer<'_> {
@@ -92,15 +107,34 @@ impl Replayer<'_> {
         old as u64
     }
 
-    /// Completes all samples so far, passes their tables to `last`, and continues with empty ones, which bounds memory.
-    /// The next batch continues the recording.
-    pub fn restart(&mut self, observer: &dyn ReplayObserver, last: impl FnOnce(PartialReplay<'_>)) {
+    /// Completes all samples so far and passes their tables to `last`. Continues with empty tables, and with the files
+    /// and unwind rules of `renewed`, which bounds memory. The next batch continues the recording.
+    ///
+    /// # Errors
+    /// Returns the error of `last`.
+    pub fn restart<E>(
+        &mut self,
+        observer: &dyn ReplayObserver,
+        renewed: Renewed,
+        last: impl FnOnce(PartialReplay<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
         self.end(observer);
-        last(self.partial());
+        last(self.partial())?;
         self.merged.reset();
         self.planner.reset();
-        self.window.reset();
+        self.planner.renew();
         self.observed_modules = ObservedModules::default();
+        self.modules.clear();
+        let Renewed { engine, images, jit } = renewed;
+        // Code out of dumps exists only in the store.
+        for module in self.planner.jit_modules() {
+            images.adopt(module, &self.images);
+        }
+        self.planner.read_jit_with(jit);
+        (self.engine, self.images) = (engine, images);
+        self.exhausted.extend(std::mem::take(&mut self.idle).into_exhausted());
+        self.exhausted.extend(self.window.reset());
+        Ok(())
     }
 
     /// Size of the tables and of the state of threads, in bytes.

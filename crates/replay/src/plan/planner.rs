@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
-use address::{Pid, Timestamp};
+use address::{ById as _, Pid, Timestamp};
 use budget::{HeldMemory, MemoryBudget, MemoryUse};
-use module_map::{CgroupId, ProcessImage, RelatedSpace, Timeline};
+use module_map::{CgroupId, JitReader, Module, ProcessImage, RelatedSpace, Timeline};
 use options::SampleFilter;
 use perf_data::{Batch, Head, Record, RecordEntry, SampleEntry, TimedRecord};
 
@@ -105,7 +105,7 @@ pub(crate) struct Planner<'r> {
     sampled: Box<LastSampleTimes>,
     pub(crate) filtered: u64,
     pub(crate) rejected: RejectedSamples,
-    memory: &'r Arc<MemoryBudget>,
+    memory: Arc<MemoryBudget>,
     /// Memory accounted for the tables.
     held: HeldMemory,
     /// True if samples of some event have a control group.
@@ -119,7 +119,7 @@ impl<'r> Planner<'r> {
         timeline: &'r mut Timeline,
         filter: &'r ResolvedFilter,
         off_cpu: bool,
-        memory: &'r Arc<MemoryBudget>,
+        memory: &Arc<MemoryBudget>,
     ) -> Self {
         Self {
             timeline,
@@ -128,7 +128,7 @@ impl<'r> Planner<'r> {
             sampled: Box::new([Timestamp(0); SAMPLED]),
             filtered: 0,
             rejected: RejectedSamples::default(),
-            memory,
+            memory: Arc::clone(memory),
             held: HeldMemory::new(memory, MemoryUse::Processes),
             has_cgroups: false,
             off_cpu: off_cpu.then(OffCpu::default),
@@ -363,6 +363,22 @@ impl<'r> Planner<'r> {
     /// Forgets the threads. No planned sample may be waiting.
     pub(crate) fn reset(&mut self) {
         self.threads = Threads::new();
+    }
+
+    /// Forgets the modules and files that no process maps. Modules get new ids.
+    pub(crate) fn renew(&mut self) {
+        self.timeline.renew();
+    }
+
+    /// Modules of JIT dumps.
+    pub(crate) fn jit_modules(&self) -> impl Iterator<Item = &Module> {
+        let modules = self.timeline.modules();
+        self.timeline.jit_modules().filter_map(|id| Some(&**modules.by_id(id)?))
+    }
+
+    /// Sets the reader of JIT dumps.
+    pub(crate) fn read_jit_with(&mut self, reader: Box<dyn JitReader>) {
+        self.timeline.read_jit_with(reader);
     }
 
     /// Size of the state of threads and of their times off the processor, in bytes.

@@ -66,11 +66,12 @@ impl Window {
         self.before_last = Some(0);
     }
 
-    /// Forgets all evidence. No sample may be waiting.
-    pub(crate) fn reset(&mut self) {
+    /// Forgets all evidence and decisions. No sample may be waiting. Returns the files with code that was not fully
+    /// searched for tail calls.
+    pub(crate) fn reset(&mut self) -> BTreeMap<PathBuf, Exhausted> {
         let before_last = self.before_last.map(|_| 0);
-        let tail_calls = self.tail_calls.take();
-        *self = Self { before_last, tail_calls, ..Self::new(self.join, self.max_frames, false) };
+        let new = Self::new(self.join, self.max_frames, self.tail_calls.is_some());
+        std::mem::replace(self, Self { before_last, ..new }).into_exhausted()
     }
 
     /// Adds a slice.

@@ -29,25 +29,25 @@ pub(crate) fn replay(bytes: Vec<u8>, files: FileOptions) -> Vec<Sampled> {
 
 /// The same; also returns the number of samples that needed a late map.
 pub(crate) fn replay_counting(bytes: Vec<u8>, files: FileOptions) -> (Vec<Sampled>, u64) {
-    let replay = replay_with(&Arc::default(), &ImageStore::new(files), bytes);
+    let replay = replay_with(&Arc::default(), &Arc::new(ImageStore::new(files)), bytes);
     (samples(&replay), replay.missed_maps.late)
 }
 
 /// Replays a recording without repair and without the frames that tail calls removed.
 pub(crate) fn replay_own_bytes(bytes: Vec<u8>, files: FileOptions) -> Vec<Sampled> {
-    let images = ImageStore::new(files);
+    let images = Arc::new(ImageStore::new(files));
     samples(&replay_as((&Arc::default(), None), (Join::Off, false), &images, bytes))
 }
 
 /// Replays a recording with existing rules and images.
-fn replay_with(engine: &Arc<Engine>, images: &ImageStore, bytes: Vec<u8>) -> Replay {
+fn replay_with(engine: &Arc<Engine>, images: &Arc<ImageStore>, bytes: Vec<u8>) -> Replay {
     replay_keeping(engine, images, bytes, None)
 }
 
 /// The same, with rules that are kept from run to run.
 pub(crate) fn replay_keeping(
     engine: &Arc<Engine>,
-    images: &ImageStore,
+    images: &Arc<ImageStore>,
     bytes: Vec<u8>,
     kept: Option<Arc<StoredRules>>,
 ) -> Replay {
@@ -56,7 +56,7 @@ pub(crate) fn replay_keeping(
 
 /// Replays a recording with or without the frames that tail calls removed.
 pub(crate) fn replay_with_tail_calls(
-    images: &ImageStore,
+    images: &Arc<ImageStore>,
     bytes: Vec<u8>,
     tail_calls: bool,
 ) -> Replay {
@@ -66,7 +66,7 @@ pub(crate) fn replay_with_tail_calls(
 fn replay_as(
     (engine, kept): (&Arc<Engine>, Option<Arc<StoredRules>>),
     (join, tail_calls): (Join, bool),
-    images: &ImageStore,
+    images: &Arc<ImageStore>,
     bytes: Vec<u8>,
 ) -> Replay {
     let mut timeline = Timeline::new();
@@ -166,7 +166,7 @@ fn an_engine_is_shared_by_runs() {
     let bytes = recording(&world, |sample| sample);
     let (engine, images) = (Arc::new(Engine::new()), Arc::new(SharedImages::default()));
     for expected in [(0, 3), (3, 0)] {
-        let store = ImageStore::sharing(world.files(), images.clone());
+        let store = Arc::new(ImageStore::sharing(world.files(), images.clone()));
         let replay = replay_with(&engine, &store, bytes.clone());
         assert_eq!(samples(&replay), [(Timestamp(10), USER.to_vec(), EndReason::Root)]);
         assert_eq!((replay.timings.cache_hits, replay.timings.cache_misses), expected);

@@ -79,7 +79,7 @@ fn run(world: &World, store: Store) -> (Vec<Found>, Vec<Row>, usize) {
     let kept =
         StoredRules::new(Box::new(Shared(Arc::clone(&store))), &Arc::new(MemoryBudget::new(None)));
     let kept = Arc::new(kept);
-    let images = ImageStore::new(world.files());
+    let images = Arc::new(ImageStore::new(world.files()));
     let engine = Arc::new(Engine::new());
     let replay = replay_keeping(&engine, &images, recording(world), Some(Arc::clone(&kept)));
     let found = samples(&replay).into_iter().map(|(_, frames, end)| (frames.len(), end));

@@ -1,5 +1,7 @@
 //! Frames that tail calls removed, found by following jumps from the target of the call before a return address.
 
+use std::sync::Arc;
+
 use address::Timestamp;
 use image_store::ImageStore;
 use profile::Profile;
@@ -40,7 +42,7 @@ fn function(program: Program, at: u64, code: &[u8]) -> Program {
 }
 
 /// A sample in `test`, called by `main`.
-fn recording(program: &Program) -> (Vec<u8>, ImageStore) {
+fn recording(program: &Program) -> (Vec<u8>, Arc<ImageStore>) {
     let world = program.load();
     let mut data = PerfDataBuilder::new(Endian::Little);
     data.event("cpu-clock", EventAttr::dwarf(x86_64_reg::USUAL_MASK), &[]);
@@ -51,7 +53,7 @@ fn recording(program: &Program) -> (Vec<u8>, ImageStore) {
     let regs = UserRegs::x86_64(TEST, SP);
     let sample = SampleBuilder { misc: 2, ..SampleBuilder::at(TEST, 7, 7, 10) };
     data.sample(&sample.with_regs(&regs.usual_values()).with_stack(&stack.bytes()));
-    (data.build(), ImageStore::new(world.files()))
+    (data.build(), Arc::new(ImageStore::new(world.files())))
 }
 
 fn profile(program: &Program, tail_calls: bool) -> (Vec<Seen>, EndReason, Profile) {

@@ -1,7 +1,7 @@
 //! The observer learns of the bytes of the recording that are not needed any more.
 
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use image_store::{FileOptions, ImageStore};
 use module_map::Timeline;
@@ -41,7 +41,8 @@ fn each_sample_is_walked_once() {
         tail_calls: true,
         off_cpu: false,
     };
-    let (images, walked) = (ImageStore::new(FileOptions::default()), Walked::default());
+    let images = Arc::new(ImageStore::new(FileOptions::default()));
+    let walked = Walked::default();
     let mut timeline = Timeline::new();
     let mut replayer = Replayer::new(&mut timeline, &images, &options);
     replayer.feed(batch, &walked);

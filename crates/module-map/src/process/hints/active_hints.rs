@@ -11,6 +11,7 @@ use hashbrown::{HashMap, HashSet};
 use options::HintScope;
 
 use crate::process::journal::Journal;
+use crate::process::renewal::Renewal;
 use crate::process::waiting::LazySpace;
 use crate::space::{Mapping, Space};
 
@@ -202,6 +203,17 @@ impl ActiveHints {
                 }
             }
         }
+    }
+
+    /// Gives all hints the modules of a renewed timeline.
+    pub(crate) fn renew(&mut self, renewal: &mut Renewal<'_>) {
+        let Self { all, modules, everywhere, by_comm, by_pid, n_layers: _ } = self;
+        for hint in all {
+            hint.mapping.module = renewal.module(hint.mapping.module);
+        }
+        *modules = modules.iter().map(|id| renewal.module(*id)).collect();
+        let scopes = everywhere.iter_mut().chain(by_comm.values_mut()).chain(by_pid.values_mut());
+        scopes.for_each(|scope| scope.base = None);
     }
 
     /// Adds the initial hints of a process to the journal, in the given order.

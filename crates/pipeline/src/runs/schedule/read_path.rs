@@ -32,6 +32,9 @@ pub struct Ticks {
     /// Limit on the bytes of the tables and of the facts of threads. If they exceed it, the tables are cleared: all
     /// samples so far are dropped, with their stacks.
     pub table_bytes: u64,
+    /// Time after which the tables are cleared, whatever their size; `None` for never. Opened files and unwind rules are
+    /// dropped with them, so that memory stays bounded while programs come and go.
+    pub renew_after: Option<Duration>,
     /// If true, samples wait for all later evidence, as in a whole run, and each is output before it is dropped;
     /// otherwise they wait for the evidence of the next batch.
     pub waits_for_evidence: bool,
@@ -44,6 +47,7 @@ impl Default for Ticks {
             tick: Duration::from_millis(500),
             max_age: Some(Duration::from_secs(600)),
             table_bytes: 64 << 20,
+            renew_after: None,
             waits_for_evidence: false,
         }
     }
@@ -137,6 +141,12 @@ impl ReadPath {
             }
         };
         prefetch(run.options.limits, reading)
+    }
+
+    /// Returns true if opened files and unwind rules are dropped from time to time.
+    pub(crate) fn drops_files(self) -> bool {
+        let Self::InSteps(stream) = self else { return false };
+        matches!(stream.schedule, Schedule::Ticks(Ticks { renew_after: Some(_), .. }))
     }
 
     /// Returns true if the recording grows while it is read, so that its files may change until its end.

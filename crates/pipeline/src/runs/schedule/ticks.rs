@@ -8,11 +8,13 @@
 //!   tick             ^           ^         ^       ^         rows that are new since the last
 //! ```
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use address::Timestamp;
 use perf_data::NextBatch;
 use profile::{Profile, SampleRow};
+use replay::Renewed;
 
 use super::read_path::{ReadOutcome, Ticks};
 use crate::error::Error;
@@ -36,7 +38,7 @@ pub(crate) fn follow(driver: &mut Driver<'_>, ticks: Ticks) -> Result<ReadOutcom
     driver.output.watch_lag();
     driver.output.begin(driver.replayer.partial().profile)?;
     begin(run.observer, Stage::Unwinding);
-    let mut clock = TickClock { ticks, look_up: None };
+    let mut clock = TickClock { ticks, look_up: None, renewed: Instant::now() };
     let mut wait = LOOK;
     while !driver.output.sink.is_enough() {
         let batch = match driver.next(wait) {
@@ -74,6 +76,8 @@ struct TickClock {
     ticks: Ticks,
     /// End of the last look-up of names, and its duration.
     look_up: Option<(Instant, Duration)>,
+    /// Time at which the tables were last cleared.
+    renewed: Instant,
 }
 
 impl TickClock {
@@ -109,13 +113,14 @@ impl TickClock {
         let Driver { run, replayer, output, .. } = driver;
         let samples = size_of::<SampleRow>() * replayer.partial().profile.samples.len();
         let tables = replayer.held_bytes().saturating_sub(2 * samples as u64);
-        if tables > self.ticks.table_bytes {
-            let mut sent = Ok(());
-            replayer.restart(*run, |partial| {
-                sent = output.send_rows(partial, Naming::Later);
-            });
-            sent?;
-            output.restart(replayer.partial().profile);
+        let is_due = self.ticks.renew_after.is_some_and(|after| self.renewed.elapsed() >= after);
+        if tables > self.ticks.table_bytes || is_due {
+            let files = output.renewed_files()?;
+            let (images, jit) = (Arc::clone(&files.images), files.jit_reader());
+            let renewed = Renewed { engine: run.engine(), images, jit };
+            replayer.restart(*run, renewed, |partial| output.send_rows(partial, Naming::Later))?;
+            output.restart(replayer.partial().profile, files);
+            self.renewed = Instant::now();
         }
         Ok(())
     }

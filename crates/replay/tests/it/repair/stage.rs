@@ -215,7 +215,8 @@ impl Recording {
         pool.install(|| {
             let mut found = Findings::default();
             let mut session = Session::open(input, options, &mut found).unwrap();
-            let (mut timeline, images) = (Timeline::new(), ImageStore::new(self.world.files()));
+            let images = Arc::new(ImageStore::new(self.world.files()));
+            let mut timeline = Timeline::new();
             let engine = Arc::default();
             let mut replayer =
                 Replayer::with_engine(engine, &mut timeline, &images, &replay_options);

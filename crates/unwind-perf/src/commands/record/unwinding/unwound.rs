@@ -22,6 +22,8 @@ const TICK: Duration = Duration::from_millis(500);
 const MAX_AGE: Duration = Duration::from_secs(60);
 /// Maximum size of the tables of a recording. If they exceed it, later chains are repaired by later samples only.
 const TABLE_BYTES: u64 = 128 << 20;
+/// Time after which tables, opened files and unwind rules are dropped, so that memory stays bounded.
+const RENEW_AFTER: Duration = Duration::from_secs(300);
 /// Longest time that samples wait for evidence. On an idle machine, a window of samples takes hours to fill.
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
 /// The same as long as the size of the stack copies is not decided.
@@ -41,6 +43,7 @@ pub(in crate::commands) fn write_unwound(
         tick: TICK,
         max_age: Some(MAX_AGE),
         table_bytes: TABLE_BYTES,
+        renew_after: Some(RENEW_AFTER),
         waits_for_evidence: true,
     };
     let by_ticks = StreamOptions::by(Schedule::Ticks(ticks));
