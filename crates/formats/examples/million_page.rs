@@ -6,9 +6,9 @@ use std::io;
 use address::{ModuleId, Pid, Tid, Timestamp};
 use formats::{Format, FormatOptions};
 use profile::{
-    EndReason, EventId, EventRow, FoundBy, FrameId, FrameRow, InlineId, InlineRow, LayoutId,
-    LayoutRow, LocationId, LocationRow, ModuleKind, ModuleRow, Profile, RecordingInfo, SampleRow,
-    StackId, StackRow, Strings, Summary, Table, ThreadId, ThreadRow,
+    EndReason, EventId, EventRow, FieldTable, FoundBy, FrameId, FrameRow, InlineId, InlineRow,
+    LayoutId, LayoutRow, LocationId, LocationRow, ModuleKind, ModuleRow, Profile, RecordingInfo,
+    SampleRow, StackId, StackRow, Strings, Summary, Table, ThreadId, ThreadRow,
 };
 
 /// Default number of samples.
@@ -115,6 +115,7 @@ fn profile(samples: u32) -> Profile {
         layouts: Table::from_vec(vec![LayoutRow::default()]),
         threads,
         samples: rows,
+        fields: FieldTable::default(),
         summary: Summary { samples: u64::from(samples), ..Summary::default() },
         strings,
     }

@@ -75,6 +75,17 @@ impl Format {
         Self::Arrow,
     ];
 
+    /// Returns true if the format has a place for the values of fields.
+    #[must_use]
+    pub const fn has_fields(self) -> bool {
+        match self {
+            Self::Json | Self::Ndjson | Self::PerfScript | Self::Pprof => true,
+            #[cfg(feature = "parquet")]
+            Self::Parquet => true,
+            _ => false,
+        }
+    }
+
     /// The name on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -5,8 +5,8 @@ use std::num::{NonZeroU16, NonZeroUsize};
 use address::{Avma, FileOffset, Pid, Tid, Timestamp};
 
 use crate::{
-    CacheLocation, Demangle, FileSearch, Hint, HintScope, Join, Limits, MemoryLimit, NameOptions,
-    Options, SampleFilter, Servers, TimePoint, TimeRange,
+    CacheLocation, Demangle, FieldSelection, FileSearch, Hint, HintScope, Join, Limits,
+    MemoryLimit, NameOptions, Options, SampleFilter, Servers, TimePoint, TimeRange,
 };
 
 /// Options that all differ from their defaults, for tests of code that passes options on.
@@ -63,6 +63,8 @@ pub fn every_option() -> Options {
         max_frames: NonZeroUsize::MIN.saturating_add(6),
         join: Join::Exact,
         tail_calls: false,
+        with_fields: FieldSelection { patterns: vec!["sched:*/prev_pid".to_owned()] },
+        weight_field: Some("*/bytes".to_owned()),
         off_cpu: true,
         off_cpu_optional: true,
         limits: Limits { memory: MemoryLimit::Bytes(64 << 20), jobs: NonZeroU16::new(3) },

@@ -17,10 +17,12 @@ mod cache_location;
 mod choice;
 mod choices;
 mod example;
+mod fields;
 mod files;
 mod json;
 mod limits;
 mod names;
+mod pattern;
 mod query_filter;
 mod remedy;
 mod run;
@@ -31,10 +33,12 @@ pub use cache_location::CacheLocation;
 pub use choice::{Choice, UnknownChoice};
 pub use choices::{CostKind, Demangle, GroupBy, Join, StackRoot, TopFormat, Weight};
 pub use example::every_option;
+pub use fields::FieldSelection;
 pub use files::{FileSearch, FolderOption, PathMap, Servers, parse_module_file, parse_path_map};
 pub use json::OptionsError;
 pub use limits::Limits;
 pub use names::NameOptions;
+pub use pattern::{matches_pattern, without_modifiers};
 pub use query_filter::QueryFilter;
 pub use remedy::{
     DebugInfo, DebugProof, OptionName, Remedy, ShortRemedy, Spelling, SymbolPresence,

@@ -7,8 +7,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    CacheLocation, FileSearch, Join, Limits, NameOptions, OptionsError, SampleFilter,
-    cache_location, json,
+    CacheLocation, FieldSelection, FileSearch, Join, Limits, NameOptions, OptionsError,
+    SampleFilter, cache_location, json,
 };
 
 /// The default of [`Options::max_frames`].
@@ -36,6 +36,11 @@ pub struct Options {
     /// If true, callchains include the frames that tail calls removed.
     #[serde(deserialize_with = "json::truth")]
     pub tail_calls: bool,
+    /// Fields of samples that become columns of the profile.
+    pub with_fields: FieldSelection,
+    /// Field of numbers that replaces the period of samples, by a pattern as in `with_fields`. Samples without the field
+    /// are omitted.
+    pub weight_field: Option<String>,
     /// If true, adds off-CPU times as samples of an additional event (`Profile::off_cpu`). Only runs on a whole
     /// recording support it.
     #[serde(deserialize_with = "json::truth")]
@@ -61,6 +66,8 @@ impl Default for Options {
             max_frames: MAX_FRAMES,
             join: Join::default(),
             tail_calls: true,
+            with_fields: FieldSelection::default(),
+            weight_field: None,
             off_cpu: false,
             off_cpu_optional: false,
             limits: Limits::default(),

@@ -126,4 +126,7 @@ pub use session::{
 pub use shared_bytes::SharedBytes;
 pub use stream::{EventLosses, KindCount, LiveRead, Losses, RecordCounts, ScanOptions};
 pub use succession::StreamSuccession;
-pub use tracing::{SchedSwitch, TraceField, TraceFormat, TraceKind, TraceValue, TracingData};
+pub use tracing::{
+    FieldColumn, FieldKind, SchedSwitch, SelectedFields, TraceField, TraceFormat, TraceKind,
+    TraceValue, TracingData,
+};

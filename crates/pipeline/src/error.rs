@@ -106,6 +106,22 @@ pub enum Error {
         /// The recorded event names.
         recorded: Vec<String>,
     },
+    /// No event has the field.
+    #[error("no event has this field; {}", recorded_fields(recorded))]
+    UnknownField {
+        /// The pattern of the option.
+        pattern: String,
+        /// The recorded fields, as `EVENT/FIELD`.
+        recorded: Vec<String>,
+    },
+    /// The field for the weight of samples has no numbers.
+    #[error("the values of this field are not numbers; fields of numbers: {}", listed(recorded))]
+    WeightNotNumber {
+        /// The pattern of the option.
+        pattern: String,
+        /// The recorded fields of numbers, as `EVENT/FIELD`.
+        recorded: Vec<String>,
+    },
     /// A path given as a build-id store is neither a folder nor an archive.
     #[error("neither a directory nor an archive")]
     NoBuildIdStore {
@@ -219,4 +235,21 @@ pub enum Error {
     /// The recording changed while it was read, again and again.
     #[error("the recording changed repeatedly while it was read")]
     BrokenOff,
+}
+
+/// Returns the fields of a recording as the end of a sentence.
+fn recorded_fields(fields: &[String]) -> String {
+    if fields.is_empty() {
+        "the samples have none".to_owned()
+    } else {
+        format!("there are {}", listed(fields))
+    }
+}
+
+/// Lists names; a recording of all tracepoints has thousands.
+fn listed(names: &[String]) -> String {
+    const MOST: usize = 20;
+    let listed = names.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let others = names.len().saturating_sub(MOST);
+    if others == 0 { listed } else { format!("{listed}, and {others} more") }
 }

@@ -94,8 +94,9 @@ pub use quality::{
 };
 pub use reason::{EndReason, FoundBy, WaitKind};
 pub use tables::{
-    EventRow, FrameRow, InlineRow, LONGEST_IN_TABLE, LONGEST_REPEATED, LayoutRow, LocationAddress,
-    LocationRow, ModuleBias, ModuleKind, ModuleRow, ProcessKey, RecordingInfo, SampleRow, StackRow,
-    StringHasher, Strings, Table, ThreadRow, WallClock,
+    EventRow, FieldRows, FieldTable, FieldType, FieldValue, FrameRow, InlineRow, LONGEST_IN_TABLE,
+    LONGEST_REPEATED, LayoutRow, LocationAddress, LocationRow, ModuleBias, ModuleKind, ModuleRow,
+    ProcessKey, RecordingInfo, SampleRow, StackRow, StringHasher, Strings, Table, ThreadRow,
+    WallClock,
 };
 pub use thread_names::folded_thread_name;

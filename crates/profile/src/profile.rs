@@ -14,8 +14,8 @@ use crate::id::{EventId, FrameId, InlineId, LayoutId, LocationId, SampleId, Stac
 use crate::quality::Summary;
 use crate::reason::EndReason;
 use crate::tables::{
-    EventRow, FrameRow, InlineRow, LayoutRow, LocationRow, ModuleRow, RecordingInfo, SampleRow,
-    StackRow, Strings, Table, ThreadRow,
+    EventRow, FieldTable, FrameRow, InlineRow, LayoutRow, LocationRow, ModuleRow, RecordingInfo,
+    SampleRow, StackRow, Strings, Table, ThreadRow,
 };
 
 /// A recording, unwound and symbolized.
@@ -49,6 +49,8 @@ pub struct Profile {
     pub threads: Table<ThreadId, ThreadRow>,
     /// The samples, in time order.
     pub samples: Table<SampleId, SampleRow>,
+    /// Values of the samples, if fields were requested.
+    pub fields: FieldTable,
     /// Quality of the run: counters, losses, findings.
     pub summary: Summary,
 }
@@ -63,6 +65,7 @@ impl Profile {
             + self.frames.heap_bytes()
             + self.stacks.heap_bytes()
             + self.samples.heap_bytes()
+            + self.fields.heap_bytes()
     }
 
     /// Returns the samples that counts of the run contain: all, without off-CPU times that the user did not ask for.

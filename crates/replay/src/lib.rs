@@ -31,13 +31,15 @@ mod plan;
 mod repair;
 mod slice;
 mod tails;
+mod values;
 
 pub use driver::replayer::{
-    Join, MissedMaps, NoObserver, Replay, ReplayObserver, ReplayOptions, ReplayTimings, Replayer,
+    FieldSelection, Join, MissedMaps, NoObserver, Replay, ReplayObserver, ReplayOptions,
+    ReplayTimings, Replayer,
 };
 pub use driver::watch::{PartialReplay, Renewed};
 pub use plan::apply::{apply as apply_record, learn_build_ids, learn_files};
-pub use plan::filter::{RejectedSamples, ResolvedFilter, has_cgroups, has_cpus, matches_pattern};
+pub use plan::filter::{RejectedSamples, ResolvedFilter, has_cgroups, has_cpus};
 pub use plan::off_cpu::{OffCpuSpan, OffCpuTimes, SampleKey, has_switches};
 pub use plan::threads::Thread;
 pub use plan::without_switches::ThreadWithoutSwitches;

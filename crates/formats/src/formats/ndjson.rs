@@ -13,8 +13,8 @@ use crate::render::frame_texts::FrameTexts;
 use crate::render::text::{push_hex, push_json, push_number};
 use profile::query::{BiasCache, FrameFunction, StackWalker};
 use profile::{
-    FoundBy, FrameRow, InlineRow, LONGEST_REPEATED, LocationRow, ModuleKind, Profile, RowId as _,
-    SampleId, SampleRow, Table, ThreadId,
+    FieldValue, FoundBy, FrameRow, InlineRow, LONGEST_REPEATED, LocationRow, ModuleKind, Profile,
+    RowId as _, SampleId, SampleRow, Table, ThreadId,
 };
 
 /// Prints one JSON object per line.
@@ -70,8 +70,14 @@ impl Ndjson {
             |rows, text| {
                 let mut biases = BiasCache::new();
                 let rows = samples.start + rows.start..samples.start + rows.end;
-                for sample in profile.samples.as_slice().get(rows).unwrap_or_default() {
+                let first = rows.start;
+                let samples = profile.samples.as_slice().get(rows).unwrap_or_default();
+                for (id, sample) in (first..).map(SampleId::from_index).zip(samples) {
                     lines.head(sample, text);
+                    if !profile.fields.is_empty() {
+                        lines.fields(id, sample, text);
+                    }
+                    text.extend_from_slice(b",\"frames\":[");
                     let mut has_frames = false;
                     walker.walk(sample, &mut biases, |frame, addr| {
                         if !text.wants_more() {
@@ -167,7 +173,31 @@ impl<'a> JsonLines<'a> {
         }
         out.extend_from_slice(b",\"end\":\"");
         out.extend_from_slice(sample.end.as_str().as_bytes());
-        out.extend_from_slice(b"\",\"frames\":[");
+        out.push(b'"');
+    }
+
+    /// Appends the requested fields of a sample, if it has any.
+    fn fields(&self, id: SampleId, sample: &SampleRow, out: &mut Vec<u8>) {
+        let mut before: &[u8] = b",\"fields\":{\"";
+        for (column, value) in self.profile.fields.of_sample(sample.event, id) {
+            out.extend_from_slice(before);
+            out.extend_from_slice(self.strings.get(column.name));
+            out.extend_from_slice(b"\":");
+            match value {
+                FieldValue::Signed(number) => push_number(out, number),
+                FieldValue::Unsigned(number) => push_number(out, number),
+                FieldValue::List(text) => out.extend_from_slice(self.profile.strings.get(text)),
+                FieldValue::Text(text) => {
+                    out.push(b'"');
+                    out.extend_from_slice(self.strings.get(text));
+                    out.push(b'"');
+                }
+            }
+            before = b",\"";
+        }
+        if before.len() == 2 {
+            out.push(b'}');
+        }
     }
 
     /// Appends the object of a function of a frame after its address, and a comma.

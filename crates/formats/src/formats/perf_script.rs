@@ -12,6 +12,7 @@
 //! - Addresses of user frames are those of the process. perf 6.1 prints some of them relative to the file.
 //! - A field that a sample lacks is omitted from its header; perf refuses to print it for the whole recording.
 //! - perf also prints `(inlined)` for a function that is not inlined but has two names.
+//! - The values of `trace` are `NAME=VALUE`, as for probes; perf prints tracepoints by their own formats.
 //! - Control characters in names are escaped, so that no name breaks a line; perf prints them raw.
 
 use std::io;
@@ -23,12 +24,13 @@ use crate::render::chunks::write_rows;
 use crate::render::escaped::Escaped;
 use crate::render::frame_texts::FrameTexts;
 use crate::render::text::{
-    push_byte_escape, push_hex, push_hex_right, push_line_safe, push_number_right, push_right,
+    push_byte_escape, push_hex, push_hex_right, push_line_safe, push_number, push_number_right,
+    push_right,
 };
 use profile::query::{BiasCache, FrameFunction, StackWalker};
 use profile::{
-    EventId, FoundBy, FrameId, FrameRow, InlineRow, LONGEST_REPEATED, LocationRow, Profile,
-    RowId as _, SampleId, SampleRow, Table, ThreadId, ThreadRow,
+    EventId, FieldValue, FoundBy, FrameId, FrameRow, InlineRow, LONGEST_REPEATED, LocationRow,
+    Profile, RowId as _, SampleId, SampleRow, Table, ThreadId, ThreadRow,
 };
 
 /// Prints the output of `perf script`.
@@ -64,8 +66,14 @@ impl Printer for PerfScript {
             |sample| walker.depth(SampleId::from_index(sample)),
             |rows, text| {
                 let mut biases = BiasCache::new();
-                for sample in profile.samples.as_slice().get(rows).unwrap_or_default() {
+                let first = rows.start;
+                let samples = profile.samples.as_slice().get(rows).unwrap_or_default();
+                for (id, sample) in (first..).map(SampleId::from_index).zip(samples) {
                     lines.head(sample, text);
+                    if lines.shown.trace {
+                        lines.trace(id, sample, text);
+                    }
+                    text.push(b'\n');
                     if !frames {
                         continue;
                     }
@@ -147,7 +155,32 @@ impl<'a> ScriptLines<'a> {
             let event = self.events.get(sample.event);
             out.extend_from_slice(event.map_or(&[], |text| text));
         }
-        out.push(b'\n');
+    }
+
+    /// Appends the requested values of a sample: the address of a probe in parentheses, then `NAME=VALUE`.
+    fn trace(&self, id: SampleId, sample: &SampleRow, out: &mut Vec<u8>) {
+        for (column, value) in self.profile.fields.of_sample(sample.event, id) {
+            let name = self.strings.get(column.name);
+            if let (b"__probe_ip", FieldValue::Unsigned(address)) = (name, value) {
+                out.push(b'(');
+                push_hex(out, address);
+                out.push(b')');
+                continue;
+            }
+            out.push(b' ');
+            out.extend_from_slice(name);
+            out.push(b'=');
+            match value {
+                FieldValue::Signed(number) => push_number(out, number),
+                FieldValue::Unsigned(number) => push_number(out, number),
+                FieldValue::List(list) => out.extend_from_slice(self.profile.strings.get(list)),
+                FieldValue::Text(text) => {
+                    out.push(b'"');
+                    out.extend_from_slice(self.strings.get(text));
+                    out.push(b'"');
+                }
+            }
+        }
     }
 
     /// Appends the line of a function of a frame after its address: `<function>+0x<offset> (<module>)`.
@@ -204,6 +237,7 @@ struct RequestedFields {
     symoff: bool,
     dso: bool,
     srcline: bool,
+    trace: bool,
 }
 
 impl RequestedFields {
@@ -217,6 +251,7 @@ impl RequestedFields {
             symoff: fields.has("symoff"),
             dso: fields.has("dso"),
             srcline: fields.has("srcline"),
+            trace: fields.has(ScriptFields::TRACE),
         }
     }
 }

@@ -4,15 +4,18 @@
 const NAMES: [&str; 11] =
     ["comm", "pid", "tid", "cpu", "time", "period", "event", "ip", "sym", "symoff", "dso"];
 
-/// Name of the field for source lines, which are printed on separate lines.
-const SRCLINE: &str = "srcline";
+/// Names of fields that are printed only if they are selected: source lines, and values of tracepoints and probes.
+const SELECTABLE: [&str; 2] = ["srcline", ScriptFields::TRACE];
 
 /// A set of output fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ScriptFields(u16);
 
 impl ScriptFields {
-    /// The fields if none are selected: all except the source lines.
+    /// Name of the field for the values of tracepoints and probes.
+    pub const TRACE: &'static str = "trace";
+
+    /// The fields if none are selected: all except source lines and values.
     pub const DEFAULT: Self = Self((1 << NAMES.len()) - 1);
 
     /// Parses comma-separated names. If the list begins with `+` or `-`, names are added to the default fields or
@@ -29,11 +32,12 @@ impl ScriptFields {
                 Some(("-", name)) if changes => (false, name),
                 _ => (true, word),
             };
-            let bit = Self::bit(name)
-                .ok_or_else(|| format!("{word} is none of {}, {SRCLINE}", NAMES.join(", ")))?;
+            let bit = Self::bit(name).ok_or_else(|| {
+                format!("{word} is none of {}, {}", NAMES.join(", "), SELECTABLE.join(", "))
+            })?;
             fields.0 = if adds { fields.0 | bit } else { fields.0 & !bit };
         }
-        for (name, needed) in [("symoff", "sym"), ("sym", "ip"), ("dso", "ip"), (SRCLINE, "ip")] {
+        for (name, needed) in [("symoff", "sym"), ("sym", "ip"), ("dso", "ip"), ("srcline", "ip")] {
             if fields.has(name) && !fields.has(needed) {
                 return Err(format!("{name} needs {needed}"));
             }
@@ -41,13 +45,20 @@ impl ScriptFields {
         Ok(fields)
     }
 
+    /// Returns the set with the values of tracepoints and probes.
+    #[must_use]
+    pub fn with_trace(self) -> Self {
+        Self(self.0 | Self::bit(Self::TRACE).unwrap_or(0))
+    }
+
     /// Returns true if the set contains the field `name`.
-    pub(crate) fn has(self, name: &str) -> bool {
+    #[must_use]
+    pub fn has(self, name: &str) -> bool {
         Self::bit(name).is_some_and(|bit| self.0 & bit != 0)
     }
 
     fn bit(name: &str) -> Option<u16> {
-        let all = NAMES.iter().chain([&SRCLINE]);
+        let all = NAMES.iter().chain(&SELECTABLE);
         all.enumerate().find(|&(_, known)| *known == name).map(|(at, _)| 1 << at)
     }
 }
@@ -60,7 +71,7 @@ mod tests {
     fn names_are_read() {
         let names = |text| {
             ScriptFields::parse(text).map(|fields| {
-                NAMES.iter().chain([&SRCLINE]).filter(|name| fields.has(name)).copied().collect()
+                NAMES.iter().chain(&SELECTABLE).filter(|name| fields.has(name)).copied().collect()
             })
         };
         let joined = |text| names(text).map(|names: Vec<&str>| names.join(" "));
@@ -72,7 +83,7 @@ mod tests {
         assert_eq!(joined("comm,sym"), Err("sym needs ip".to_owned()));
         assert_eq!(joined("-sym"), Err("symoff needs sym".to_owned()));
         let error = joined("comm,x").expect_err("unknown");
-        assert_eq!(error, format!("x is none of {}, srcline", NAMES.join(", ")));
+        assert_eq!(error, format!("x is none of {}, srcline, trace", NAMES.join(", ")));
         assert_eq!(ScriptFields::parse(&NAMES.join(",")), Ok(ScriptFields::DEFAULT));
     }
 }

@@ -26,6 +26,15 @@ impl JsonWriter {
         self.text.push(b'}');
     }
 
+    pub(crate) fn begin_array(&mut self) {
+        self.comma();
+        self.text.push(b'[');
+    }
+
+    pub(crate) fn end_array(&mut self) {
+        self.text.push(b']');
+    }
+
     /// Appends an array; `put` appends each value.
     pub(crate) fn array<T>(
         &mut self,

@@ -1,6 +1,7 @@
 //! The output conforms to its JSON Schema.
 
 use formats::{Format, FormatOptions};
+use profile::{FieldType, FieldValue, SampleId};
 use serde_json::Value;
 
 use crate::support::sample_profile::{empty, one_of_everything};
@@ -55,6 +56,36 @@ fn control_groups_fit() {
         let expected = if line["tid"] == 123_456 { "/user.slice".into() } else { Value::Null };
         assert_eq!(line["cgroup"], expected);
     }
+}
+
+/// Values of fields have their place in the tables and in the lines.
+#[test]
+fn values_of_fields_fit() {
+    let mut profile = one_of_everything();
+    let mut id = |text: &[u8]| profile.strings.intern(text);
+    let (number, text, list) = (id(b"size"), id(b"path"), id(b"args"));
+    let (value, array) = (id(b"/a"), id(b"[1,-2]"));
+    let (event, sample) = (profile.samples.as_slice()[1].event, SampleId::new(1));
+    let columns = [
+        (number, FieldType::Signed, FieldValue::Signed(i64::MIN)),
+        (text, FieldType::Text, FieldValue::Text(value)),
+        (list, FieldType::List, FieldValue::List(array)),
+    ];
+    for (column, (name, kind, value)) in columns.into_iter().enumerate() {
+        profile.fields.add_column(event, name, kind);
+        profile.fields.push(column, sample, value);
+    }
+    let options = FormatOptions::DEFAULT;
+    let json = parsed(&printed(&profile, Format::Json, options));
+    check(&parsed(document("stacks.schema.json").as_bytes()), &json);
+    assert_eq!(json["fields"][0]["value"], serde_json::json!([i64::MIN]));
+    assert_eq!(json["fields"][2]["value"], serde_json::json!([[1, -2]]));
+    let schema = parsed(document("ndjson.schema.json").as_bytes());
+    let text = printed(&profile, Format::Ndjson, options);
+    let line = text.split(|&byte| byte == b'\n').nth(1).map(parsed).expect("a line");
+    check(&schema, &line);
+    let expected = serde_json::json!({ "size": i64::MIN, "path": "/a", "args": [1, -2] });
+    assert_eq!(line["fields"], expected);
 }
 
 /// The stored outputs of real recordings, which the command's tests compare with, conform as well.

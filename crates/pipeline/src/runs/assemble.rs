@@ -11,12 +11,24 @@ use profile::{
 };
 use replay::Thread;
 
-/// Stores the facts of the header: the recording, and events that are new since the last call.
-pub(crate) fn add_head(profile: &mut Profile, head: &Head) {
+use super::fields::weights;
+
+/// Stores the facts of the header: the recording, and events that are new since the last call. Events whose samples are
+/// weighed by a field are called `EVENT/FIELD`.
+pub(crate) fn add_head(profile: &mut Profile, head: &Head, weight_field: Option<&str>) {
     let Profile { recording, events, strings, .. } = profile;
     *recording = recording_info(head, strings);
-    let new = head.events().iter().skip(events.len());
-    events.extend(new.map(|event| event_row(event, strings)));
+    let known = events.len();
+    let is_new = head.events().len() > known;
+    let weights = weight_field.filter(|_| is_new).map(|pattern| weights(pattern, head));
+    let weights = weights.unwrap_or_default();
+    for (event, index) in head.events().iter().zip(0_u16..).skip(known) {
+        let mut row = event_row(event, strings);
+        if let Some((_, field)) = weights.iter().find(|(weighed, _)| *weighed == index) {
+            row.name = strings.intern(&[event.name.as_bytes(), b"/", field].concat());
+        }
+        events.push(row);
+    }
 }
 
 /// If the recorder did not state the time of day, assumes that the last sample is as old as the file.

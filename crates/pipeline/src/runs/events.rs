@@ -1,9 +1,9 @@
 //! The filter of the options in the replay's form: events as indexes in the recording, times on its clock.
 
 use address::Timestamp;
-use options::{SampleFilter, TimePoint};
+use options::{SampleFilter, TimePoint, matches_pattern, without_modifiers};
 use perf_data::{Event, Head};
-use replay::{ResolvedFilter, has_cgroups, has_cpus, matches_pattern};
+use replay::{ResolvedFilter, has_cgroups, has_cpus};
 
 use crate::error::Error;
 
@@ -61,16 +61,6 @@ fn matching(name: &str, events: &[Event]) -> Vec<u16> {
         return whole;
     }
     indexes(&|event| matches_pattern(name.as_bytes(), without_modifiers(event).as_bytes()))
-}
-
-/// Removes the modifiers of an event's name, the letters after the last colon. Tracepoints have a colon, too.
-///
-/// Source: perf-list(1), "EVENT MODIFIERS".
-fn without_modifiers(event: &str) -> &str {
-    match event.rsplit_once(':') {
-        Some((name, letters)) if letters.chars().all(|it| "ukhIGHpPSDWeb".contains(it)) => name,
-        _ => event,
-    }
 }
 
 /// Converts a point in time to the recording's clock, given the times of its first and last sample.

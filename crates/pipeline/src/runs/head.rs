@@ -17,7 +17,7 @@ pub(crate) fn head(host: &dyn Host, source: Source) -> Result<Profile, Error> {
     let session = Session::open(opened.input, SessionOptions::default(), &mut found)
         .map_err(|source| Error::Recording { path: path.clone(), source })?;
     let mut profile = Profile::default();
-    add_head(&mut profile, session.head());
+    add_head(&mut profile, session.head(), None);
     drop(session);
     check_whole(&path, &opened.damage)?;
     Ok(profile)

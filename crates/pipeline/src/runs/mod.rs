@@ -7,6 +7,7 @@ mod analyze;
 mod assemble;
 mod driver;
 mod events;
+mod fields;
 mod head;
 mod input;
 mod lag;

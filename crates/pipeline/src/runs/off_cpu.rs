@@ -4,8 +4,8 @@
 use options::{Remedy, Spelling};
 use profile::{
     Advice, EndReason, EventId, EventRow, FindingRow, FoundBy, FrameRow, InlineRow, LayoutId,
-    LayoutRow, LocationRow, Profile, RowId as _, SampleRow, StackRow, Table, ThreadId, ThreadState,
-    ThreadWithoutSwitch, WaitKind,
+    LayoutRow, LocationRow, Profile, RowId as _, SampleId, SampleRow, StackRow, Table, ThreadId,
+    ThreadState, ThreadWithoutSwitch, WaitKind,
 };
 use replay::{OffCpuTimes, SampleKey};
 
@@ -122,13 +122,18 @@ fn merge(profile: &mut Profile, added: Vec<SampleRow>) {
     let recorded = std::mem::take(&mut profile.samples);
     let mut all = Vec::with_capacity(recorded.len() + added.len());
     let mut added = added.into_iter().peekable();
+    let mut ids = Vec::new();
     for &row in &recorded {
         while let Some(before) = added.next_if(|it| it.time() < row.time()) {
             all.push(before);
         }
+        if !profile.fields.is_empty() {
+            ids.push(SampleId::from_index(all.len()));
+        }
         all.push(row);
     }
     all.extend(added);
+    profile.fields.renumber(|sample| ids.get(sample.index()).copied());
     profile.samples = Table::from_vec(all);
 }
 

@@ -14,6 +14,7 @@ use replay::{ReplayObserver, ReplayOptions, Replayer, Thread, has_switches};
 use unwinder::{Engine, StoredRules};
 
 use super::events::filter;
+use super::fields::{check_selection, weighed_events};
 use super::input::{ReleasedPages, sample_times};
 use crate::cached_rules::{store_rules, stored_rules};
 use crate::error::Error;
@@ -62,6 +63,11 @@ impl<'a> Run<'a> {
     /// Opens the files of a recording with this header.
     pub(crate) fn files(&self, head: &Head) -> Result<Files, Error> {
         Files::new(self.setting, head, self.recorded_until(), Some(&self.path))
+    }
+
+    /// Pattern of the field that is the weight of samples.
+    pub(crate) fn weight_field(&self) -> Option<&str> {
+        self.options.weight_field.as_deref()
     }
 
     /// The recording's name.
@@ -205,12 +211,20 @@ impl Run<'_> {
         if head.chain_evidence().is_some() {
             self.check_unwound()?;
         }
+        check_selection(&self.options.with_fields, head)?;
+        let mut filter = filter(&self.options.samples, head, || self.sample_times(head))?;
+        let weight_field = self.options.weight_field.clone();
+        if let Some(pattern) = &weight_field {
+            filter.select_events(&weighed_events(pattern, head)?);
+        }
         Ok(ReplayOptions {
-            filter: filter(&self.options.samples, head, || self.sample_times(head))?,
+            filter,
             max_frames: self.options.max_frames.get(),
             learn_files,
             join: self.options.join,
             tail_calls: self.options.tail_calls,
+            fields: self.options.with_fields.clone(),
+            weight_field,
             off_cpu,
         })
     }

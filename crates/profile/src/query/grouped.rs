@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::id::EventId;
+use crate::id::{EventId, SampleId};
 use crate::profile::Profile;
 use crate::tables::{SampleRow, Table};
 
@@ -22,10 +22,18 @@ pub fn group<K: Copy + Eq + std::hash::Hash>(
     profile: &Profile,
     key_of: impl Fn(&SampleRow) -> K,
 ) -> Vec<SampleGroup<K>> {
+    group_with_ids(profile, |_, sample| key_of(sample))
+}
+
+/// Does the same for keys that depend on more than the row of a sample.
+pub fn group_with_ids<K: Copy + Eq + std::hash::Hash>(
+    profile: &Profile,
+    key_of: impl Fn(SampleId, &SampleRow) -> K,
+) -> Vec<SampleGroup<K>> {
     let mut index: HashMap<K, u32> = HashMap::new();
     let mut groups: Vec<SampleGroup<K>> = Vec::new();
-    for sample in &profile.samples {
-        let key = key_of(sample);
+    for (id, sample) in profile.samples.entries() {
+        let key = key_of(id, sample);
         let at = *index.entry(key).or_insert_with(|| {
             groups.push(SampleGroup { key, count: 0, period: 0 });
             groups.len() as u32 - 1

@@ -26,7 +26,7 @@ pub use function_query::{FunctionPredicate, FunctionQuery};
 pub use functions::{
     FrameFunction, Function, FunctionId, FunctionLine, Functions, frame_functions, functions,
 };
-pub use grouped::{SampleGroup, event_name, group, period_units};
+pub use grouped::{SampleGroup, event_name, group, group_with_ids, period_units};
 pub use marks::FunctionMarks;
 pub use programs::Programs;
 pub use recorded_command::{recorded_command, recorded_program};

@@ -1,6 +1,7 @@
 //! The tables of a profile, with one kind of row per file, and the types that store rows and strings.
 
 mod event;
+mod field;
 mod frame;
 mod layout;
 mod location;
@@ -13,6 +14,7 @@ mod table;
 mod thread;
 
 pub use event::EventRow;
+pub use field::{FieldRows, FieldTable, FieldType, FieldValue};
 pub use frame::FrameRow;
 pub use layout::{LayoutRow, ModuleBias};
 pub use location::{InlineRow, LocationAddress, LocationRow};

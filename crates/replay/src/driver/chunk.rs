@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use budget::{Exhausted, HeldMemory, MemoryUse};
 use image_store::ImageStore;
-use perf_data::Batch;
+use perf_data::{Batch, SelectedFields};
 use profile::FindingRow;
 use rayon::prelude::*;
 use unwinder::{Engine, StoredRules, Walker, WorkerCache};
@@ -30,6 +30,8 @@ pub(crate) struct PlannedChunk {
     pub(crate) plan: Plan,
     /// Evidence for callchains that were unwound before.
     pub(crate) unwound: Option<Arc<UnwoundChains>>,
+    /// Requested fields of samples.
+    pub(crate) fields: Option<Arc<SelectedFields>>,
     /// True if they are the last ones of the batch.
     pub(crate) is_last: bool,
 }
@@ -52,7 +54,7 @@ impl PlannedChunk {
         idle: &IdleCaches,
         observer: &dyn ReplayObserver,
     ) -> WalkedChunk {
-        let Self { batch, plan: Plan { samples, spaces }, unwound, is_last } = self;
+        let Self { batch, plan: Plan { samples, spaces }, unwound, fields, is_last } = self;
         let shared = samples.len() / (2 * rayon::current_num_threads());
         let slices = samples.par_chunks(shared.clamp(LEAST_SLICE, SLICE)).with_max_len(1);
         let memory = &images.options().memory;
@@ -65,8 +67,12 @@ impl PlannedChunk {
             let mut walker = Walker::with_cache(cache, engine, images, options.max_frames);
             walker.use_stored_rules(stored_rules);
             let repair = options.join != Join::Off && unwound.is_none();
-            let inputs =
-                SliceInputs { batch: &batch, spaces: &spaces, unwound: unwound.as_deref() };
+            let inputs = SliceInputs {
+                batch: &batch,
+                spaces: &spaces,
+                unwound: unwound.as_deref(),
+                fields: fields.as_deref(),
+            };
             let mut result = walk_slice(inputs, slice, &mut walker, repair);
             result.held = held.another(result.heap_bytes() as u64);
             idle.put(walker.into_cache());

@@ -1,7 +1,10 @@
 //! The merge: rows of the slices become the tables of the profile, in sample order.
 
 use address::ById as _;
-use profile::{FrameId, LocationId, Profile, StackId, StackRow};
+use perf_data::{FieldColumn, FieldKind};
+use profile::{
+    EventId, FieldType, FrameId, LocationId, Profile, RowId as _, SampleId, StackId, StackRow,
+};
 
 use crate::repair::repaired::RepairedSlice;
 use crate::slice::counts::SliceCounts;
@@ -24,6 +27,7 @@ pub(crate) struct MergedTables {
     pub(crate) cache_hits: u64,
     pub(crate) cache_misses: u64,
     pub(crate) unplaced: u64,
+    pub(crate) missing_fields: u64,
 }
 
 impl MergedTables {
@@ -37,6 +41,12 @@ impl MergedTables {
             let parent = row.parent.and_then(|parent| stacks.by_id(parent).copied());
             stacks.push(self.stack(StackRow { parent, frame }));
         }
+        let first = self.profile.samples.len();
+        for value in &slice.values {
+            let Profile { fields, strings, .. } = &mut self.profile;
+            let sample = SampleId::from_index(first + value.sample as usize);
+            fields.push(value.column as usize, sample, value.interned(strings));
+        }
         let mut merging = LayoutMerge::new(&slice.layouts);
         for row in &slice.samples {
             let stack = row.stack.and_then(|stack| stacks.by_id(stack).copied());
@@ -49,6 +59,20 @@ impl MergedTables {
         self.count(&slice.counts);
     }
 
+    /// Adds columns for fields.
+    pub(crate) fn add_columns(&mut self, columns: &[FieldColumn]) {
+        let Profile { fields, strings, .. } = &mut self.profile;
+        for column in columns {
+            let kind = match column.kind {
+                FieldKind::Signed => FieldType::Signed,
+                FieldKind::Unsigned => FieldType::Unsigned,
+                FieldKind::Text => FieldType::Text,
+                FieldKind::List => FieldType::List,
+            };
+            fields.add_column(EventId::new(column.event), strings.intern(&column.name), kind);
+        }
+    }
+
     fn count(&mut self, slice: &SliceCounts) {
         let summary = &mut self.profile.summary;
         summary.frames += slice.n_frames;
@@ -59,6 +83,7 @@ impl MergedTables {
         self.cache_hits += slice.cache_hits;
         self.cache_misses += slice.cache_misses;
         self.unplaced += slice.unplaced;
+        self.missing_fields += slice.missing_fields;
     }
 
     #[inline]
@@ -80,12 +105,14 @@ impl MergedTables {
     /// Empties the tables; the counters keep their values, except `unplaced`.
     pub(crate) fn reset(&mut self) {
         let Self { undecoded, late_maps, shared_memory, cache_hits, cache_misses, .. } = *self;
+        let missing_fields = self.missing_fields;
         *self = Self {
             undecoded,
             late_maps,
             shared_memory,
             cache_hits,
             cache_misses,
+            missing_fields,
             ..Self::default()
         };
     }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use budget::{Exhausted, HeldMemory, MemoryBudget, MemoryUse};
 use image_store::ImageStore;
 use module_map::{Module, Timeline};
-use perf_data::{Batch, Head};
+use perf_data::{Batch, Head, SelectedFields};
 use profile::{FindingRow, Profile};
 use unwinder::{Engine, StoredRules};
 
@@ -28,7 +28,7 @@ use crate::slice::observed_modules::ObservedModules;
 use crate::slice::related::SharedMemory;
 
 /// How far truncated chains are completed.
-pub use options::Join;
+pub use options::{FieldSelection, Join};
 
 /// Options of a replay.
 #[derive(Clone, Debug)]
@@ -44,6 +44,10 @@ pub struct ReplayOptions {
     pub join: Join,
     /// True if the frames that tail calls removed are searched for.
     pub tail_calls: bool,
+    /// Fields of samples that become columns.
+    pub fields: FieldSelection,
+    /// Pattern of the field that is the weight of samples; samples without it are omitted.
+    pub weight_field: Option<String>,
     /// True if times off the processor are computed; the batches must contain the records of context switches.
     pub off_cpu: bool,
 }
@@ -133,6 +137,8 @@ pub struct Replayer<'r> {
     head: Option<Arc<Head>>,
     /// Evidence for callchains that were unwound before.
     unwound: Option<Arc<UnwoundChains>>,
+    /// The requested fields that the heads so far have.
+    pub(crate) fields: Option<Arc<SelectedFields>>,
     /// Planned, to be walked in the next turn.
     planned: Option<PlannedChunk>,
     /// Modules with frames, in the order of the walk.
@@ -194,6 +200,7 @@ impl<'r> Replayer<'r> {
             timings: ReplayTimings::default(),
             head: None,
             unwound: None,
+            fields: None,
             planned: None,
             observed_modules: ObservedModules::default(),
             walked: None,
@@ -241,12 +248,27 @@ impl<'r> Replayer<'r> {
             if let (None, Some(section)) = (&self.head, batch.head().chain_evidence()) {
                 self.learn_evidence(section);
             }
+            if !self.options.fields.is_empty() || self.options.weight_field.is_some() {
+                self.learn_fields(batch.head());
+            }
             self.head = Some(batch.head().clone());
         }
         if self.options.learn_files {
             timed(&mut self.timings.plan, || self.planner.learn_files(&batch));
         }
         Arc::new(batch)
+    }
+
+    /// Adds the requested fields of a head.
+    fn learn_fields(&mut self, head: &Head) {
+        let mut fields = self.fields.as_deref().cloned().unwrap_or_default();
+        let known = fields.columns().len();
+        fields.add(head, |event, name| self.options.fields.selects(&event.name, name));
+        if let Some(pattern) = &self.options.weight_field {
+            fields.weigh_by(head, |event, name| FieldSelection::fits(pattern, &event.name, name));
+        }
+        self.merged.add_columns(fields.columns().get(known..).unwrap_or_default());
+        self.fields = Some(Arc::new(fields));
     }
 
     /// Reads the evidence for callchains that were unwound before.
@@ -269,7 +291,8 @@ impl<'r> Replayer<'r> {
         if let Some(plan) = self.turn(Some(position), limit, observer) {
             let is_last = position.is_at_end();
             let (batch, unwound) = (Arc::clone(batch), self.unwound.clone());
-            self.planned = Some(PlannedChunk { batch, plan, unwound, is_last });
+            let fields = self.fields.clone();
+            self.planned = Some(PlannedChunk { batch, plan, unwound, fields, is_last });
         }
     }
 
@@ -368,6 +391,7 @@ impl<'r> Replayer<'r> {
         timings.cache_misses = merged.cache_misses;
         let mut profile = merged.profile;
         profile.summary.findings.extend(too_many_addresses(merged.unplaced));
+        profile.summary.findings.extend(missing_fields(merged.missing_fields));
         exhausted.extend(window.into_exhausted());
         let limits = idle.limits(exhausted);
         profile.summary.names_lost |= !limits.is_empty();
@@ -398,6 +422,18 @@ fn too_many_addresses(frames: u64) -> Option<FindingRow> {
         message: "a module is mapped at more than 256 addresses of a process; frames at the others have no module or name"
             .to_owned(),
         count: frames, help: None, })
+}
+
+/// Finding for requested fields that samples do not have.
+fn missing_fields(values: u64) -> Option<FindingRow> {
+    (values > 0).then(|| FindingRow {
+        kind: "field-missing".to_owned(),
+        message:
+            "requested fields are not in the data of their samples, which have no value, or no weight and are omitted"
+                .to_owned(),
+        count: values,
+        help: None,
+    })
 }
 
 /// Runs `f` and adds its duration to `total`.

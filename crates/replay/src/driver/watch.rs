@@ -6,7 +6,7 @@ use address::{ModuleId, Timestamp};
 use image_store::ImageStore;
 use module_map::{JitReader, Timeline};
 use perf_data::Batch;
-use profile::Profile;
+use profile::{Profile, RowId as _, SampleId};
 use unwinder::Engine;
 
 use crate::driver::chunk::CHUNK;
@@ -96,7 +96,7 @@ impl Replayer<'_> {
     /// Removes the samples older than `before` and returns their number; their stacks remain.
     /// The ids of the remaining samples shift.
     pub fn forget_before(&mut self, before: Timestamp) -> u64 {
-        let samples = &mut self.merged.profile.samples;
+        let Profile { samples, fields, .. } = &mut self.merged.profile;
         let rows = samples.as_slice();
         let old = rows.partition_point(|row| row.time().is_none_or(|time| time < before));
         // Removal moves all later rows, so it waits until at least an eighth of the rows are old.
@@ -104,6 +104,7 @@ impl Replayer<'_> {
             return 0;
         }
         samples.drop_first(old);
+        fields.renumber(|sample| Some(SampleId::from_index(sample.index().checked_sub(old)?)));
         old as u64
     }
 
@@ -121,6 +122,8 @@ impl Replayer<'_> {
         self.end(observer);
         last(self.partial())?;
         self.merged.reset();
+        let fields = self.fields.as_ref();
+        self.merged.add_columns(fields.map_or(&[][..], |fields| fields.columns()));
         self.planner.reset();
         self.planner.renew();
         self.observed_modules = ObservedModules::default();

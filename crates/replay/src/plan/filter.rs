@@ -21,6 +21,20 @@ pub struct ResolvedFilter {
 }
 
 impl ResolvedFilter {
+    /// Restricts the filter to events with these indexes.
+    pub fn select_events(&mut self, events: &[u16]) {
+        /// No recording has as many events.
+        const NONE: u16 = u16::MAX;
+        if self.events.is_empty() {
+            self.events = events.to_vec();
+        } else {
+            self.events.retain(|event| events.contains(event));
+        }
+        if self.events.is_empty() {
+            self.events.push(NONE);
+        }
+    }
+
     /// Returns true if a sample is wanted. `named` tests the name and the control group of its thread.
     pub(crate) fn wants(&self, entry: &SampleEntry, named: impl FnOnce() -> bool) -> bool {
         (self.events.is_empty() || self.events.contains(&entry.event))
@@ -72,33 +86,6 @@ fn any_samples(head: &Head, field: SampleType) -> bool {
     head.events().iter().any(|event| event.attr.sample_type.has(field))
 }
 
-/// Returns true if a name matches a pattern: `*` stands for any number of bytes, `?` for one.
-#[must_use]
-pub fn matches_pattern(pattern: &[u8], name: &[u8]) -> bool {
-    let (mut at, mut from) = (0, 0);
-    // Index of the last star in the pattern, and the end in the name of its match.
-    let mut star: Option<(usize, usize)> = None;
-    while from < name.len() {
-        match pattern.get(at) {
-            Some(b'*') => {
-                star = Some((at, from));
-                at += 1;
-            }
-            Some(&byte) if byte == b'?' || name.get(from) == Some(&byte) => {
-                (at, from) = (at + 1, from + 1);
-            }
-            _ => match star {
-                Some((place, end)) => {
-                    star = Some((place, end + 1));
-                    (at, from) = (place + 1, end + 1);
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern.get(at..).unwrap_or_default().iter().all(|&byte| byte == b'*')
-}
-
 /// Threads, events, processors and times of the samples that a filter rejected.
 #[derive(Clone, Debug, Default)]
 pub struct RejectedSamples {
@@ -118,32 +105,5 @@ impl RejectedSamples {
         self.events.insert(entry.event);
         let (first, last) = self.times.unwrap_or((entry.time, entry.time));
         self.times = Some((first.min(entry.time), last.max(entry.time)));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::matches_pattern;
-
-    #[test]
-    fn patterns() {
-        let fits = |pattern: &str, name: &str| matches_pattern(pattern.as_bytes(), name.as_bytes());
-        for (pattern, name) in [
-            ("blur*", "blur"),
-            ("blur*", "blur-3"),
-            ("*:sched_*", "sched:sched_switch"),
-            ("a?c", "abc"),
-            ("", ""),
-            ("**", ""),
-            ("*ab*ab", "abaab-ab"),
-            ("a*", "a*"),
-        ] {
-            assert!(fits(pattern, name), "{pattern} {name}");
-        }
-        for (pattern, name) in
-            [("blur", "blur-3"), ("blur?", "blur"), ("*b", "ba"), ("", "a"), ("a*b", "acbc")]
-        {
-            assert!(!fits(pattern, name), "{pattern} {name}");
-        }
     }
 }

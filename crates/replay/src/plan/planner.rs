@@ -9,14 +9,14 @@ use std::sync::Arc;
 use address::{ById as _, Pid, Timestamp};
 use budget::{HeldMemory, MemoryBudget, MemoryUse};
 use module_map::{CgroupId, JitReader, Module, ProcessImage, RelatedSpace, Timeline};
-use options::SampleFilter;
+use options::{SampleFilter, matches_pattern};
 use perf_data::{Batch, Head, Record, RecordEntry, SampleEntry, TimedRecord};
 
 use crate::join::StackOwner;
 use crate::plan::apply::{
     apply, apply_known_map, apply_map, apply_new_map, learn_build_ids, learn_files,
 };
-use crate::plan::filter::{RejectedSamples, ResolvedFilter, has_cgroups, matches_pattern};
+use crate::plan::filter::{RejectedSamples, ResolvedFilter, has_cgroups};
 use crate::plan::kernel_frames::guest_kind;
 use crate::plan::look_ahead::DecodedRecord;
 use crate::plan::off_cpu::{OffCpu, OffCpuTimes};

@@ -13,6 +13,7 @@ use crate::slice::frame_key::{FrameKey, PlacedFrame};
 use crate::slice::layout::SampleLayouts;
 use crate::slice::walk::WalkedSlice;
 use crate::tails::{Finder, ResolvedCall, TailFrame};
+use crate::values::SliceValue;
 
 /// The input of the merge. Ids are local to the slice.
 #[derive(Debug)]
@@ -24,6 +25,8 @@ pub(crate) struct RepairedSlice {
     pub(crate) layouts: SampleLayouts,
     pub(crate) samples: Vec<SampleRow>,
     pub(crate) counts: SliceCounts,
+    /// Values of the requested fields, in sample order.
+    pub(crate) values: Vec<SliceValue>,
     /// Memory accounted until the merge.
     held: HeldMemory,
 }
@@ -39,7 +42,7 @@ impl RepairedSlice {
         let stack = |row: &SampleRow| row.stack.and_then(|stack| rows.stack(stack));
         let stacks_of_samples: Vec<_> = slice.samples.iter().map(stack).collect();
         let UsedRows { frames, stacks, added, .. } = rows;
-        let WalkedSlice { layouts, mut samples, mut counts, held, .. } = slice;
+        let WalkedSlice { layouts, mut samples, mut counts, values, held, .. } = slice;
         for (row, stack) in samples.iter_mut().zip(stacks_of_samples) {
             row.stack = stack;
             // `added` may be shorter than the stacks: it ends at the last changed one.
@@ -50,7 +53,7 @@ impl RepairedSlice {
                 row.end = EndReason::RootAcrossGap;
             }
         }
-        let mut repaired = Self { frames, stacks, layouts, samples, counts, held };
+        let mut repaired = Self { frames, stacks, layouts, samples, counts, values, held };
         let bytes = repaired.heap_bytes() as u64;
         repaired.held.set(bytes);
         repaired
@@ -65,14 +68,16 @@ impl RepairedSlice {
         }
         let UsedRows { frames, stacks, .. } = rows;
         let (layouts, counts) = (slice.layouts.clone(), SliceCounts::default());
-        Self { frames, stacks, layouts, samples, counts, held: HeldMemory::default() }
+        let (values, held) = (Vec::new(), HeldMemory::default());
+        Self { frames, stacks, layouts, samples, counts, values, held }
     }
 
     /// Size of the tables, in bytes.
-    const fn heap_bytes(&self) -> usize {
+    fn heap_bytes(&self) -> usize {
         self.frames.capacity() * size_of::<FrameKey>()
             + self.stacks.capacity() * size_of::<StackRow>()
             + self.samples.capacity() * size_of::<SampleRow>()
+            + self.values.iter().map(SliceValue::bytes).sum::<usize>()
     }
 }
 

@@ -18,4 +18,6 @@ pub(crate) struct SliceCounts {
     pub(crate) cache_misses: u64,
     /// Frames without a module, because it has too many load addresses in its process.
     pub(crate) unplaced: u64,
+    /// Requested fields that samples of their event do not have.
+    pub(crate) missing_fields: u64,
 }

@@ -3,7 +3,7 @@
 use address::{Bias, ModuleId};
 use budget::HeldMemory;
 use module_map::{ProcessImage, Space};
-use perf_data::{Batch, Sample};
+use perf_data::{Batch, Sample, SelectedFields};
 use profile::{EndReason, EventId, FrameId, LayoutId, SampleRow, StackId, StackRow, ThreadId};
 use unwinder::{CodeLocation, Frame, Walker};
 
@@ -22,6 +22,7 @@ use crate::slice::recent_values::RecentValues;
 use crate::slice::related::RelatedSpaceCache;
 use crate::slice::stack_needs::note_walked;
 use crate::slice::user_part::{RecordingContext, UserPart};
+use crate::values::SliceValue;
 
 /// The walked samples of a slice. Ids are local to the slice.
 #[derive(Debug, Default)]
@@ -33,6 +34,8 @@ pub(crate) struct WalkedSlice {
     /// For each sample the observed stack.
     pub(crate) observed: ObservedSamples,
     pub(crate) counts: SliceCounts,
+    /// Values of the requested fields, in sample order.
+    pub(crate) values: Vec<SliceValue>,
     /// Modules with frames.
     pub(crate) modules: Vec<ModuleId>,
     /// True if the samples were shown while they wait for their repair.
@@ -48,6 +51,8 @@ pub(crate) struct SliceInputs<'i> {
     pub(crate) spaces: &'i Spaces,
     /// Evidence for callchains that were unwound before.
     pub(crate) unwound: Option<&'i UnwoundChains>,
+    /// Requested fields of samples.
+    pub(crate) fields: Option<&'i SelectedFields>,
 }
 
 /// Walks a slice of planned samples.
@@ -57,7 +62,7 @@ pub(crate) fn walk_slice(
     walker: &mut Walker<'_>,
     repair: bool,
 ) -> WalkedSlice {
-    let SliceInputs { batch, spaces, unwound } = inputs;
+    let SliceInputs { batch, spaces, unwound, fields } = inputs;
     let mut result = WalkedSlice::of_samples(planned.len(), repair);
     let recording = RecordingContext::of(batch.head());
     let mut frames = Vec::new();
@@ -73,6 +78,15 @@ pub(crate) fn walk_slice(
             result.counts.undecoded += 1;
             continue;
         };
+        let weight = fields.and_then(|fields| fields.weight(sample));
+        if weight == Some(None) {
+            result.counts.missing_fields += 1;
+            continue;
+        }
+        if let Some(fields) = fields {
+            result.add_values(fields, sample);
+        }
+        let period = weight.flatten().or(sample.period);
         let user = UserPart { sample, recording };
         frames.clear();
         let in_guest = kernel_frames(sample, kernel, &mut frames);
@@ -82,7 +96,14 @@ pub(crate) fn walk_slice(
             let spaces = filled.all(planned, space);
             if let Some(end) = unwound.user_frames(planned, sample, &spaces, walker, &mut placed) {
                 let image = planned.process_image;
-                result.add(planned, sample, end, (image, placed.into_iter()), &mut scratch);
+                result.add(
+                    planned,
+                    sample.cpu,
+                    period,
+                    end,
+                    (image, placed.into_iter()),
+                    &mut scratch,
+                );
                 continue;
             }
         }
@@ -107,7 +128,7 @@ pub(crate) fn walk_slice(
             }
         }
         let placed = (process_image, frames.iter().map(PlacedFrame::from));
-        result.add(planned, sample, end, placed, &mut scratch);
+        result.add(planned, sample.cpu, period, end, placed, &mut scratch);
         if repair {
             result.observed.push(planned.owner, n_kernel, &frames, end, truncated_at);
         }
@@ -139,13 +160,27 @@ impl WalkedSlice {
             + self.stacks.heap_bytes()
             + self.observed.heap_bytes()
             + self.samples.capacity() * size_of::<SampleRow>()
+            + self.values.iter().map(SliceValue::bytes).sum::<usize>()
+    }
+
+    /// Adds the requested fields of the next sample.
+    #[cold]
+    fn add_values(&mut self, fields: &SelectedFields, sample: &Sample<'_>) {
+        let row = self.samples.len() as u32;
+        for (column, value) in fields.values(sample) {
+            match value {
+                Some(value) => self.values.push(SliceValue::new(row, column, value)),
+                None => self.counts.missing_fields += 1,
+            }
+        }
     }
 
     /// Adds a sample with its frames, innermost first, which belong to a process image.
     fn add(
         &mut self,
         planned: &PlannedSample,
-        sample: &Sample<'_>,
+        cpu: Option<u32>,
+        period: Option<u64>,
         end: EndReason,
         (image, frames): (
             ProcessImage,
@@ -160,8 +195,8 @@ impl WalkedSlice {
         self.samples.push(
             SampleRow::new(thread, event, end, stack, LayoutId::new(layout))
                 .with_time((entry.time.0 != 0).then_some(entry.time))
-                .with_cpu(sample.cpu)
-                .with_period(sample.period),
+                .with_cpu(cpu)
+                .with_period(period),
         );
     }
 

@@ -11,13 +11,14 @@ use clap::CommandFactory as _;
 use formats::FormatOptions;
 use host::{ByteStream, Host, Origin, RealHost, default_memory_limit, limit_memory};
 use options::{
-    FileSearch, FolderOption, Hint, Limits, Options, PathMap, SampleFilter, Servers, TimeRange,
-    parse_path_map,
+    FieldSelection, FileSearch, FolderOption, Hint, Limits, Options, PathMap, SampleFilter,
+    Servers, TimeRange, parse_path_map,
 };
 use pipeline::{Error, Pipeline, RecordingWatch, Source};
 
 use crate::spelling::SPELLING;
 
+use super::groups::WeightArgs;
 use super::{Cli, FileArgs, FilterArgs, FoldedArgs, RunArgs};
 
 /// The recording that an argument names: a path, or `-` for standard input.
@@ -66,6 +67,9 @@ fn read_text(path: &Path) -> anyhow::Result<String> {
 pub(crate) fn with_argument(error: Error) -> anyhow::Error {
     let argument = match &error {
         Error::UnknownEvent { name, .. } => format!("--event {name}"),
+        Error::UnknownField { pattern, .. } | Error::WeightNotNumber { pattern, .. } => {
+            format!("the field {pattern}")
+        }
         Error::NoCgroups => "--cgroup".to_owned(),
         Error::NoSampleTimes => "--time".to_owned(),
         Error::NoCpus => "--cpu".to_owned(),
@@ -133,6 +137,15 @@ pub(crate) struct RunOptions {
     pub(crate) map_files: Vec<PathBuf>,
 }
 
+impl RunOptions {
+    /// Makes the field of `--weight` the weight of samples.
+    pub(crate) fn weigh_by(&mut self, weight: &WeightArgs) {
+        if let Some(field) = weight.field() {
+            self.options.weight_field = Some(field);
+        }
+    }
+}
+
 impl RunArgs {
     /// The options of the run. They are read once: a file that the user named may be a pipe.
     ///
@@ -159,6 +172,8 @@ impl RunArgs {
                 max_frames: self.max_frames,
                 join: (&self.join).into(),
                 tail_calls: !self.join.no_tail_calls,
+                with_fields: FieldSelection::default(),
+                weight_field: None,
                 off_cpu: false,
                 off_cpu_optional: false,
                 limits: Limits {

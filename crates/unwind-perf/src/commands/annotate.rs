@@ -28,7 +28,8 @@ const OTHERS: usize = 5;
 
 /// Prints the function.
 pub(super) fn run(args: &AnnotateArgs) -> anyhow::Result<Status> {
-    let run = args.run.options_with(&args.sources.source_dir)?;
+    let mut run = args.run.options_with(&args.sources.source_dir)?;
+    run.weigh_by(&args.weight);
     on_pool(run.options.limits.threads(), || annotated(args, run))
 }
 

@@ -32,7 +32,9 @@ const TABLE_BYTES: u64 = 1 << 30;
 pub(super) fn run(args: &TuiArgs) -> anyhow::Result<Status> {
     check_terminal(args)?;
     let input = args.input.path()?;
-    let RunOptions { options, .. } = args.run.options_with(&args.sources.source_dir)?;
+    let mut run = args.run.options_with(&args.sources.source_dir)?;
+    run.weigh_by(&args.weight);
+    let RunOptions { options, .. } = run;
     let folded = args.weight.folded(FoldedFrames::Kernel)?;
     let off_cpu = args.weight.weight() == Weight::OffCpu || options.off_cpu;
     let options = Options { off_cpu, ..options };

@@ -2,7 +2,7 @@
 
 use super::writer::{JsonDocument, address, boolean, number, number_or_null, string};
 use crate::render::inline_rows::InlineRows;
-use profile::{InlineRow, LocationRow, ModuleRow, Profile, StackId, StringId};
+use profile::{FieldValue, InlineRow, LocationRow, ModuleRow, Profile, StackId, StringId};
 
 /// Appends all tables.
 pub(super) fn add<'a>(json: &mut JsonDocument<'a>, profile: &'a Profile, rows: &'a InlineRows<'a>) {
@@ -15,6 +15,7 @@ pub(super) fn add<'a>(json: &mut JsonDocument<'a>, profile: &'a Profile, rows: &
     layouts(json, profile);
     threads(json, profile);
     samples(json, profile);
+    fields(json, profile);
 }
 
 fn events<'a>(json: &mut JsonDocument<'a>, profile: &'a Profile) {
@@ -131,6 +132,30 @@ fn samples<'a>(json: &mut JsonDocument<'a>, profile: &'a Profile) {
     json.column("stack", rows, |out, row| number_or_null(out, row.stack.map(StackId::as_u32)));
     json.column("layout", rows, |out, row| number(out, row.layout.as_u32()));
     json.end_table();
+}
+
+/// Appends the values of requested fields: a table for each field, with a row for each sample that has a value.
+fn fields<'a>(json: &mut JsonDocument<'a>, profile: &'a Profile) {
+    if profile.fields.is_empty() {
+        return;
+    }
+    json.text.line().key("fields").begin_array();
+    for column in profile.fields.columns() {
+        json.text.begin_object();
+        json.text.key("event").number(column.event.as_u32());
+        json.text.key("name").number(column.name.as_u32());
+        json.text.key("type").string(column.kind.as_str());
+        json.text.key("length").number(column.rows().len());
+        json.column("sample", column.samples(), |out, sample| number(out, sample.as_u32()));
+        json.column("value", column.values(), |out, value| match *value {
+            FieldValue::Signed(value) => number(out, value),
+            FieldValue::Unsigned(value) => number(out, value),
+            FieldValue::Text(id) => number(out, id.as_u32()),
+            FieldValue::List(id) => out.extend_from_slice(profile.strings.get(id)),
+        });
+        json.text.end_object();
+    }
+    json.text.end_array();
 }
 
 #[inline]

@@ -13,13 +13,14 @@
 //! Source: <https://github.com/apache/parquet-format>.
 
 mod cells;
+mod fields;
 mod names;
 mod schema;
 
 use std::io;
 
 use bytes::Bytes;
-use parquet::column::writer::{ColumnCloseResult, get_column_writer};
+use parquet::column::writer::{ColumnCloseResult, ColumnWriter, get_column_writer};
 use parquet::errors::ParquetError;
 use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
@@ -54,7 +55,8 @@ impl Printer for Parquet {
         let walker = StackWalker::new(profile);
         let functions = FrameFunctions::new(profile, self.inlines);
         let names = ConvertedProfile::new(profile);
-        let schema = schema::schema().map_err(refused)?;
+        let schema = fields::with_fields(schema::schema().map_err(refused)?, profile);
+        let schema = schema.map_err(refused)?;
         let properties = schema::properties(profile).into();
         // The Parquet writer's errors would hide those of `out`, so it writes to memory, which is then passed on.
         let mut file =
@@ -62,13 +64,18 @@ impl Printer for Parquet {
         for range in
             ranges(profile.samples.len(), |sample| walker.depth(SampleId::from_index(sample)))
         {
-            let samples = profile.samples.as_slice().get(range).unwrap_or_default();
+            let samples = profile.samples.as_slice().get(range.clone()).unwrap_or_default();
             let group = RowGroup::new(samples, &walker, &functions);
-            let columns: Vec<_> = ParquetColumn::ALL
-                .par_iter()
-                .map(|&column| encode(column, &file, &group, &names))
-                .collect::<Result<_, _>>()
-                .map_err(refused)?;
+            let columns = ParquetColumn::ALL.par_iter().map(|&column| {
+                encode(column as usize, &file, |writer| cells::fill(column, &group, &names, writer))
+            });
+            let mut columns: Vec<_> = columns.collect::<Result<_, _>>().map_err(refused)?;
+            for (place, column) in (ParquetColumn::ALL.len()..).zip(profile.fields.columns()) {
+                let range = range.clone();
+                let fill =
+                    |writer: &mut ColumnWriter<'_>| fields::fill(column, range, profile, writer);
+                columns.push(encode(place, &file, fill).map_err(refused)?);
+            }
             append(&mut file, columns).map_err(refused)?;
             pass_on(&mut file, out)?;
         }
@@ -79,16 +86,15 @@ impl Printer for Parquet {
 
 /// Encodes a column of a row group.
 fn encode(
-    column: ParquetColumn,
+    place: usize,
     file: &SerializedFileWriter<Vec<u8>>,
-    group: &RowGroup<'_>,
-    names: &ConvertedProfile<'_>,
+    fill: impl FnOnce(&mut ColumnWriter<'_>) -> Result<(), ParquetError>,
 ) -> Result<(Vec<u8>, ColumnCloseResult), ParquetError> {
     let mut bytes = TrackedWrite::new(Vec::new());
     let pages = Box::new(SerializedPageWriter::new(&mut bytes));
-    let shape = file.schema_descr().column(column as usize);
+    let shape = file.schema_descr().column(place);
     let mut writer = get_column_writer(shape, file.properties().clone(), pages);
-    cells::fill(column, group, names, &mut writer)?;
+    fill(&mut writer)?;
     let close = writer.close()?;
     Ok((bytes.into_inner()?, close))
 }

@@ -6,6 +6,7 @@
 //! Source: <https://github.com/google/pprof/blob/main/proto/profile.proto>.
 
 mod locations;
+mod values;
 
 use std::io::{self, Write as _};
 
@@ -17,10 +18,12 @@ use crate::printer::Printer;
 use crate::render::protobuf::ProtoMessage;
 use crate::render::truncation::in_table;
 use locations::LocationTables;
-use profile::query::{SampleGroup, each_location, event_name, group, period_units};
+use profile::query::{SampleGroup, each_location, event_name, group_with_ids, period_units};
 use profile::{
-    EndReason, EventId, LocationId, Profile, StackId, Strings, Table, ThreadId, ThreadRow,
+    EndReason, EventId, FieldValue, LocationId, Profile, StackId, StringId, Strings, Table,
+    ThreadId, ThreadRow,
 };
+use values::DistinctValues;
 
 /// Fields of `Profile`.
 pub(crate) mod field {
@@ -175,6 +178,8 @@ struct LabelKey {
     thread: ThreadId,
     event: EventId,
     end: EndReason,
+    /// Values of the requested fields; samples with the same ones have the same number.
+    values: u32,
 }
 
 /// Calls `write` with each distinct sample, in the order of first appearance.
@@ -184,11 +189,13 @@ fn samples(
     names: &mut StringTable,
     mut write: impl FnMut(&ProtoMessage) -> io::Result<()>,
 ) -> io::Result<()> {
-    let groups = group(profile, |sample| LabelKey {
+    let field_values = DistinctValues::new(profile);
+    let groups = group_with_ids(profile, |id, sample| LabelKey {
         stack: sample.stack,
         thread: sample.thread,
         event: sample.event,
         end: sample.end,
+        values: field_values.of_sample(id),
     });
     // Position of each event with periods among the values.
     let mut n_values = 1;
@@ -214,6 +221,9 @@ fn samples(
         }
         message.packed(2, values.iter().copied());
         labels.write(profile, &key, names, &mut message);
+        for (column, value) in field_values.get(key.values) {
+            labels.field(profile, *column, *value, names, &mut message);
+        }
         write(&message)?;
     }
     Ok(())
@@ -300,6 +310,30 @@ impl LabelWriter {
         if !key.end.is_complete() {
             self.text(end, names.index(key.end.as_str().as_bytes()), sample);
         }
+    }
+
+    /// Appends the value of a field. Readers take labels with numbers for 64-bit signed ones.
+    fn field(
+        &mut self,
+        profile: &Profile,
+        name: StringId,
+        value: FieldValue,
+        names: &mut StringTable,
+        sample: &mut ProtoMessage,
+    ) {
+        let key = names.index(profile.strings.get(name));
+        let number = match value {
+            FieldValue::Signed(number) => number,
+            FieldValue::Unsigned(number) => number.cast_signed(),
+            FieldValue::Text(text) | FieldValue::List(text) => {
+                let text = names.index(profile.strings.get(text));
+                return self.text(key, text, sample);
+            }
+        };
+        self.scratch.clear();
+        self.scratch.number(1, key);
+        self.scratch.number(3, number.cast_unsigned());
+        sample.message(3, &self.scratch);
     }
 
     /// Appends a text label, unless the text is empty.

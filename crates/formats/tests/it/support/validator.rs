@@ -58,11 +58,14 @@ fn collect(root: &Value, schema: &Value, value: &Value, path: &str, found: &mut 
                 }
             }
             "additionalProperties" => {
-                assert_eq!(rule, &Value::Bool(false), "only false is known");
-                let known = schema["properties"].as_object().expect("properties");
-                for name in value.as_object().into_iter().flatten().map(|(name, _)| name) {
-                    if !known.contains_key(name) {
-                        wrong(format!("{name} is not in the schema"));
+                let known = |name: &str| schema["properties"].get(name).is_some();
+                let others =
+                    value.as_object().into_iter().flatten().filter(|(name, _)| !known(name));
+                for (name, value) in others {
+                    if rule == &Value::Bool(false) {
+                        found.push(format!("{path}: {name} is not in the schema"));
+                    } else {
+                        collect(root, rule, value, &format!("{path}.{name}"), found);
                     }
                 }
             }

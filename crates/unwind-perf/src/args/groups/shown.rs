@@ -6,15 +6,15 @@ use formats::{Format, ScriptFields};
 use options::{StackRoot, Weight};
 use profile::query::FoldedFrames;
 
-use crate::args::values::ChoiceParser;
+use crate::args::values::{ChoiceParser, SampleWeight, WeightParser};
 
 /// The arguments of the format perf-script.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "perf script")]
 pub(crate) struct ScriptArgs {
-    /// Fields of perf-script, named as in perf script -F [default: all but srcline]
+    /// Fields of perf-script, named as in perf script -F [default: all but srcline and trace]
     ///
-    /// comm, pid, tid, cpu, time, period, event, ip, sym, symoff, dso, srcline; or changes to the default, such as
+    /// comm, pid, tid, cpu, time, period, event, ip, sym, symoff, dso, srcline, trace; or changes to the default, such as
     /// +srcline,-cpu.
     #[arg(short = 'F', long, value_name = "FIELD,…", value_parser = ScriptFields::parse, allow_hyphen_values = true)]
     pub(crate) fields: Option<ScriptFields>,
@@ -22,8 +22,14 @@ pub(crate) struct ScriptArgs {
 
 /// The arguments of formats for other programs.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Arrow, OTLP")]
+#[command(next_help_heading = "Arrow, OTLP, fields")]
 pub(crate) struct ExchangeArgs {
+    /// Print these fields of tracepoints and probes, such as probe_app:handle/size
+    ///
+    /// Patterns with * and ?, or all; info lists the fields. None is printed by default, since values can be private.
+    #[arg(long, value_name = "EVENT/FIELD,…", value_delimiter = ',')]
+    pub(crate) with_fields: Vec<String>,
+
     /// Arrow: one stream with a row per sample and its frames, not the tables
     #[arg(long)]
     pub(crate) rows: bool,
@@ -41,6 +47,7 @@ impl ExchangeArgs {
         let is_arrow = format.name() == "arrow";
         let has_service = matches!(format, Format::Otlp | Format::Pprof);
         let given = [
+            ("--with-fields", !self.with_fields.is_empty(), format.has_fields()),
             ("--rows", self.rows, is_arrow),
             ("--service-name", self.service_name.is_some(), has_service),
         ];
@@ -52,8 +59,8 @@ impl ExchangeArgs {
 #[derive(Debug, Args)]
 pub(crate) struct WeightArgs {
     /// Weight of a sample [default: samples]
-    #[arg(long, value_name = "WHAT", value_parser = ChoiceParser::<Weight>::all())]
-    pub(crate) weight: Option<Weight>,
+    #[arg(long, value_name = "WHAT", value_parser = WeightParser)]
+    pub(crate) weight: Option<SampleWeight>,
 
     /// Times off the processor: show the frames of the kernel
     ///
@@ -123,9 +130,21 @@ impl FoldedArgs {
 }
 
 impl WeightArgs {
-    /// Returns the selected value.
+    /// Returns the selected weight; the value of a field is the period of its samples.
     pub(crate) fn weight(&self) -> Weight {
-        self.weight.unwrap_or_default()
+        match &self.weight {
+            None => Weight::default(),
+            Some(SampleWeight::Known(weight)) => *weight,
+            Some(SampleWeight::Field(_)) => Weight::Period,
+        }
+    }
+
+    /// Returns the pattern of the field that is the weight, for the options of the run.
+    pub(crate) fn field(&self) -> Option<String> {
+        match &self.weight {
+            Some(SampleWeight::Field(pattern)) => Some(pattern.clone()),
+            Some(SampleWeight::Known(_)) | None => None,
+        }
     }
 
     /// Returns the frames of times off the processor to remove: `usual`, or none if the kernel's are wanted.

@@ -5,7 +5,9 @@ use std::ops::ControlFlow;
 
 use address::Arch;
 use anyhow::Context as _;
-use perf_data::{Endian, Event, Features, Findings, Head, RecordCounts, visit_records};
+use perf_data::{
+    Endian, Event, Features, FieldColumn, FieldKind, Findings, Head, RecordCounts, visit_records,
+};
 use serde_json::{Map, Value, json};
 
 use crate::args::{InfoArgs, open};
@@ -23,6 +25,8 @@ pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<Status> {
     features(&mut info, &visited.head.features());
     let events = visited.head.events().iter().map(event).collect();
     info.push(("events", Value::Array(events)));
+    let fields: Vec<Value> = fields(&visited.head);
+    set(&mut info, "fields", (!fields.is_empty()).then(|| Value::Array(fields)));
     records(&mut info, &visited.head, &visited.counts);
     let rows = findings.iter().map(|group| {
         let message = group.examples.first().map(ToString::to_string).unwrap_or_default();
@@ -47,6 +51,21 @@ pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<Status> {
         print_findings(&findings);
     }
     Ok(status_of(&findings))
+}
+
+/// The fields of samples, which `--with-fields` selects.
+fn fields(head: &Head) -> Vec<Value> {
+    let field = |column: FieldColumn| {
+        let event = head.events().get(usize::from(column.event))?;
+        let kind = match column.kind {
+            FieldKind::Signed => "signed",
+            FieldKind::Unsigned => "unsigned",
+            FieldKind::Text => "text",
+            FieldKind::List => "list",
+        };
+        Some(json!({ "event": event.name, "field": text(&column.name), "type": kind }))
+    };
+    FieldColumn::all(head).into_iter().filter_map(field).collect()
 }
 
 /// Keys and values, in output order.

@@ -12,6 +12,7 @@ use formats::{
     Format, FormatOptions, GrowingSamples, Printer, ScriptFields, StackWeight, TopTable,
 };
 use host::{FreedMemory, Origin};
+use options::FieldSelection;
 use pipeline::{Analysis, Observer, Options, StreamOptions};
 use profile::query::FoldedFrames;
 
@@ -95,11 +96,20 @@ pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
     let input = args.input.path()?;
     let format = chosen.unwrap_or(Format::Json);
     let mut run = args.run.options()?;
+    run.weigh_by(&args.folded.weight);
+    let mut fields = args.script.fields.unwrap_or(ScriptFields::DEFAULT);
+    let selection = &mut run.options.with_fields.patterns;
+    selection.extend_from_slice(&args.exchange.with_fields);
+    if !selection.is_empty() {
+        fields = fields.with_trace();
+    } else if format == Format::PerfScript && fields.has(ScriptFields::TRACE) {
+        selection.push(FieldSelection::ALL.to_owned());
+    }
     if format == Format::PerfScript {
         run.options.names.demangle.get_or_insert(format.usual_names());
     }
     let options = FormatOptions {
-        fields: args.script.fields.unwrap_or(ScriptFields::DEFAULT),
+        fields,
         rows: args.exchange.rows,
         ..args.folded.format_options(&run.options)
     };
@@ -142,7 +152,8 @@ pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
 /// Draws a flame graph.
 #[cfg(feature = "flamegraph")]
 pub(super) fn flamegraph(args: &FlamegraphArgs) -> anyhow::Result<Status> {
-    let run = args.run.options()?;
+    let mut run = args.run.options()?;
+    run.weigh_by(&args.folded.weight);
     let options =
         FormatOptions { inverted: args.inverted, ..args.folded.format_options(&run.options) };
     let output = fixed(Format::Flamegraph, options, &args.run)?;

@@ -24,7 +24,8 @@ const ENDINGS: [(&str, TopFormat); 4] = [
 
 /// Prints the functions with the highest costs.
 pub(in crate::commands) fn top(args: &TopArgs) -> anyhow::Result<Status> {
-    let run = args.run.options()?;
+    let mut run = args.run.options()?;
+    run.weigh_by(&args.weight);
     let format = match (args.format, args.run.output.as_deref()) {
         (Some(format), _) => format,
         (None, Some(path)) => by_ending(path, &ENDINGS)?.unwrap_or_default(),
@@ -54,7 +55,8 @@ pub(in crate::commands) fn top(args: &TopArgs) -> anyhow::Result<Status> {
 
 /// Prints the tree of calls.
 pub(in crate::commands) fn tree(args: &TreeArgs) -> anyhow::Result<Status> {
-    let run = args.run.options()?;
+    let mut run = args.run.options()?;
+    run.weigh_by(&args.weight);
     let table = TreeTable {
         inlines: run.options.names.inlines,
         weight: args.weight.weight(),

@@ -110,7 +110,7 @@ fn as_many_samples_as_in_other_formats() {
 }
 
 /// Returns the format of a tracepoint with one field of each kind, in a recorder's form.
-fn tracing_data() -> Vec<u8> {
+pub(super) fn tracing_data() -> Vec<u8> {
     let format = "name: thing\nID: 77\nformat:\n\
         \tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n\
         \tfield:int number;\toffset:8;\tsize:4;\tsigned:1;\n\
@@ -142,17 +142,23 @@ fn with_tracepoint() -> PerfDataBuilder {
     it.feature(&Feature::Arch("x86_64")).feature(&Feature::TracingData(&tracing_data()));
     it.record_at(&Record::Switch { out: true }, SampleId::at(3, 4, 90));
     it.record_at(&Record::Lost { id: 5, lost: 6 }, SampleId::at(3, 4, 95));
-    let raw = [
+    let sample = SampleBuilder::at(0x1000, 3, 4, 100).with_regs(&[0; 20]);
+    it.sample(&SampleBuilder { raw: raw_thing(-3, b"hi"), cpu: 1, ..sample });
+    it
+}
+
+/// Returns the raw data of a sample of that tracepoint.
+pub(super) fn raw_thing(number: i32, text: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(text.len()).expect("a short text");
+    [
         &[77, 0, 0, 0, 0, 0, 0, 0][..],
-        &(-3_i32).to_le_bytes(),
-        &(2 << 16 | 28_u32).to_le_bytes(),
+        &number.to_le_bytes(),
+        &(length << 16 | 28).to_le_bytes(),
         &(1_u64 << 40).to_le_bytes(),
         &[1, 0, 2, 0],
-        b"hi",
-    ];
-    let sample = SampleBuilder::at(0x1000, 3, 4, 100).with_regs(&[0; 20]);
-    it.sample(&SampleBuilder { raw: raw.concat(), cpu: 1, ..sample });
-    it
+        text,
+    ]
+    .concat()
 }
 
 #[test]

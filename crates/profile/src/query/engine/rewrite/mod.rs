@@ -15,10 +15,11 @@ mod tables;
 use super::filter::FunctionFilter;
 use super::paths::NONE;
 use super::rules::FunctionRules;
+use crate::id::{RowId as _, SampleId};
 use crate::profile::Profile;
 use crate::quality::AppliedFilter;
 use crate::query::functions::Functions;
-use crate::tables::SampleRow;
+use crate::tables::{SampleRow, Table};
 use account::{LostChains, recount, spans};
 use places::Places;
 use shown_stacks::ShownStacks;
@@ -61,6 +62,16 @@ impl Profile {
         let lost = LostChains::new(self, |sample| node(sample).is_some());
         let ends = self.samples.iter().filter_map(node);
         let remaining = RemainingStacks::new(self, &places, shown.tree(), ends);
+        if !self.fields.is_empty() {
+            let mut last = 0;
+            let ids = self.samples.iter().map(|row| {
+                node(row)?;
+                last += 1;
+                Some(SampleId::from_index(last - 1))
+            });
+            let ids: Table<SampleId, Option<SampleId>> = ids.collect();
+            self.fields.renumber(|sample| ids.get(sample).copied().flatten());
+        }
         let kept = self.samples.iter().filter_map(|sample| {
             let node = node(sample)?;
             let stack = if node == NONE { None } else { remaining.stack(node) };

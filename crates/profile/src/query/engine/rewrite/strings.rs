@@ -50,6 +50,7 @@ impl Profile {
             let names = [&mut row.function, &mut row.file, &mut row.declared_file];
             names.into_iter().flatten().for_each(&mut *visit);
         }
+        self.fields.each_string(visit);
         for thread in self.threads.iter_mut() {
             visit(&mut thread.comm);
             visit(&mut thread.process);
