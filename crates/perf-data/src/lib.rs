@@ -66,6 +66,7 @@
 //! | `record` | decoding of single records |
 //! | `tracing` | formats of tracepoints: their names, and the fields of the raw bytes of their samples |
 //! | `container` | data around the records: file header, features, names of events |
+//! | `fields` | selected fields of samples, by their event |
 //! | `stream` | bytes of files and streams to records in file order: damage, compressed records |
 //! | `session` | records to batches in time order; the entry points |
 //!
@@ -83,6 +84,7 @@ mod bytes;
 mod container;
 mod error;
 mod event;
+mod fields;
 mod finding;
 mod prefetch;
 mod record;
@@ -107,6 +109,7 @@ pub use container::{
 };
 pub use error::Error;
 pub use event::{AttrFlags, Event, EventAttr, ReadFormat, SampleType};
+pub use fields::{FieldColumn, FieldKind, SelectedFields};
 pub use finding::{Finding, FindingGroup, Findings, HeaderFault, Severity};
 pub use prefetch::{LINE, prefetch_line};
 pub use record::kernel::*;
@@ -126,7 +129,4 @@ pub use session::{
 pub use shared_bytes::SharedBytes;
 pub use stream::{EventLosses, KindCount, LiveRead, Losses, RecordCounts, ScanOptions};
 pub use succession::StreamSuccession;
-pub use tracing::{
-    FieldColumn, FieldKind, SchedSwitch, SelectedFields, TraceField, TraceFormat, TraceKind,
-    TraceValue, TracingData,
-};
+pub use tracing::{SchedSwitch, TraceField, TraceFormat, TraceKind, TraceValue, TracingData};

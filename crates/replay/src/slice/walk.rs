@@ -44,6 +44,13 @@ pub(crate) struct WalkedSlice {
     pub(crate) held: HeldMemory,
 }
 
+/// Processor and weight of a sample, if they were recorded.
+#[derive(Clone, Copy)]
+struct Measured {
+    cpu: Option<u32>,
+    period: Option<u64>,
+}
+
 /// Inputs of a slice besides its samples.
 #[derive(Clone, Copy)]
 pub(crate) struct SliceInputs<'i> {
@@ -65,9 +72,8 @@ pub(crate) fn walk_slice(
     let SliceInputs { batch, spaces, unwound, fields } = inputs;
     let mut result = WalkedSlice::of_samples(planned.len(), repair);
     let recording = RecordingContext::of(batch.head());
-    let mut frames = Vec::new();
     let (mut scratch, mut filled) = (SliceScratch::default(), FilledSpaceCache::default());
-    let mut merged = RelatedSpaceCache::default();
+    let (mut frames, mut merged) = (Vec::new(), RelatedSpaceCache::default());
     let before = (walker.cache_hits(), walker.cache_misses());
     let mut prefetched = PrefetchedSamples::new(batch, planned, recording.sp_bit());
     for planned in planned {
@@ -78,15 +84,7 @@ pub(crate) fn walk_slice(
             result.counts.undecoded += 1;
             continue;
         };
-        let weight = fields.and_then(|fields| fields.weight(sample));
-        if weight == Some(None) {
-            result.counts.missing_fields += 1;
-            continue;
-        }
-        if let Some(fields) = fields {
-            result.add_values(fields, sample);
-        }
-        let period = weight.flatten().or(sample.period);
+        let Some(measured) = result.take_fields(fields, sample) else { continue };
         let user = UserPart { sample, recording };
         frames.clear();
         let in_guest = kernel_frames(sample, kernel, &mut frames);
@@ -96,14 +94,7 @@ pub(crate) fn walk_slice(
             let spaces = filled.all(planned, space);
             if let Some(end) = unwound.user_frames(planned, sample, &spaces, walker, &mut placed) {
                 let image = planned.process_image;
-                result.add(
-                    planned,
-                    sample.cpu,
-                    period,
-                    end,
-                    (image, placed.into_iter()),
-                    &mut scratch,
-                );
+                result.add(planned, measured, end, (image, placed.into_iter()), &mut scratch);
                 continue;
             }
         }
@@ -128,7 +119,7 @@ pub(crate) fn walk_slice(
             }
         }
         let placed = (process_image, frames.iter().map(PlacedFrame::from));
-        result.add(planned, sample.cpu, period, end, placed, &mut scratch);
+        result.add(planned, measured, end, placed, &mut scratch);
         if repair {
             result.observed.push(planned.owner, n_kernel, &frames, end, truncated_at);
         }
@@ -163,9 +154,21 @@ impl WalkedSlice {
             + self.values.iter().map(SliceValue::bytes).sum::<usize>()
     }
 
-    /// Adds the requested fields of the next sample.
-    #[cold]
-    fn add_values(&mut self, fields: &SelectedFields, sample: &Sample<'_>) {
+    /// Adds the requested fields of the next sample. Returns its processor and weight; `None` if the sample is omitted,
+    /// since it does not have the field that is the weight.
+    #[inline]
+    fn take_fields(
+        &mut self,
+        fields: Option<&SelectedFields>,
+        sample: &Sample<'_>,
+    ) -> Option<Measured> {
+        let Sample { cpu, period, .. } = *sample;
+        let Some(fields) = fields else { return Some(Measured { cpu, period }) };
+        let weight = fields.weight(sample);
+        if weight == Some(None) {
+            self.counts.missing_fields += 1;
+            return None;
+        }
         let row = self.samples.len() as u32;
         for (column, value) in fields.values(sample) {
             match value {
@@ -173,14 +176,14 @@ impl WalkedSlice {
                 None => self.counts.missing_fields += 1,
             }
         }
+        Some(Measured { cpu, period: weight.flatten().or(period) })
     }
 
     /// Adds a sample with its frames, innermost first, which belong to a process image.
     fn add(
         &mut self,
         planned: &PlannedSample,
-        cpu: Option<u32>,
-        period: Option<u64>,
+        measured: Measured,
         end: EndReason,
         (image, frames): (
             ProcessImage,
@@ -195,8 +198,8 @@ impl WalkedSlice {
         self.samples.push(
             SampleRow::new(thread, event, end, stack, LayoutId::new(layout))
                 .with_time((entry.time.0 != 0).then_some(entry.time))
-                .with_cpu(cpu)
-                .with_period(period),
+                .with_cpu(measured.cpu)
+                .with_period(measured.period),
         );
     }
 

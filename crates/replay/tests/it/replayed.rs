@@ -7,7 +7,7 @@ use image_store::{FileOptions, ImageStore, SharedImages};
 use module_map::Timeline;
 use perf_data::{Findings, Input, Session, SessionOptions, SharedBytes};
 use profile::{Profile, StackId};
-use replay::{Join, NoObserver, Replay, ReplayOptions, Replayer, ResolvedFilter};
+use replay::{FieldSelection, Join, NoObserver, Replay, ReplayOptions, Replayer, ResolvedFilter};
 use synth::{
     Endian, EventAttr, Feature, MmapFile, PerfDataBuilder, Record, SampleBuilder, SampleId,
     SampleRegs, UserRegs, x86_64_reg,
@@ -80,6 +80,8 @@ fn replay_as(
         learn_files: true,
         tail_calls,
         off_cpu: false,
+        fields: FieldSelection::default(),
+        weight_field: None,
     };
     let engine = engine.clone();
     let replayer = Replayer::with_engine(engine, &mut timeline, images, &options);

@@ -15,7 +15,7 @@ const RPM_DATABASES: [&str; 2] = ["/usr/lib/sysimage/rpm", "/var/lib/rpm"];
 /// Folders that packages leave to the user.
 ///
 /// Source: Debian Policy Manual, 9.1.2; Filesystem Hierarchy Standard.
-const NEVER_PACKAGED: [&[u8]; 4] = [b"/home/", b"/local/", b"/root/", b"/tmp/"];
+const NEVER_PACKAGED: [&[u8]; 4] = [b"home", b"local", b"root", b"tmp"];
 /// The most bytes of lists that are read; those of a large desktop have a fifth of it.
 const MAX_BYTES: usize = 256 << 20;
 
@@ -46,7 +46,8 @@ fn owners(paths: &[&[u8]], mut lists: Vec<&Path>, host: &dyn Host) -> Vec<Option
     let wanted: Vec<&[u8]> = paths.iter().map(|path| without_usr(path)).collect();
     let mut found: Vec<Option<String>> = vec![None; paths.len()];
     let is_found = |wanted: &[u8], found: &Option<String>| {
-        found.is_some() || NEVER_PACKAGED.iter().any(|folder| wanted.starts_with(folder))
+        let mut parts = wanted.split(|&byte| byte == b'/').filter(|part| !part.is_empty());
+        found.is_some() || parts.next().is_some_and(|folder| NEVER_PACKAGED.contains(&folder))
     };
     lists.retain(|name| name.extension().is_some_and(|end| end == "list"));
     // Packages are named like their files: most are found in the first lists of hundreds.

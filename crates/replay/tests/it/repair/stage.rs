@@ -16,7 +16,7 @@ use image_store::ImageStore;
 use module_map::Timeline;
 use perf_data::{Findings, Input, Session, SessionOptions, SharedBytes};
 use profile::{Profile, SampleRow};
-use replay::{Join, NoObserver, Replay, ReplayOptions, Replayer, ResolvedFilter};
+use replay::{FieldSelection, Join, NoObserver, Replay, ReplayOptions, Replayer, ResolvedFilter};
 use synth::{
     Endian, EventAttr, Feature, MmapFile, PerfDataBuilder, PipeLayout, Record, SampleBuilder,
     SampleId, StackBuilder, UserRecord, UserRegs, x86_64_reg,
@@ -210,6 +210,8 @@ impl Recording {
             join,
             tail_calls: true,
             off_cpu: false,
+            fields: FieldSelection::default(),
+            weight_field: None,
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {

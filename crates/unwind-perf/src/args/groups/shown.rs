@@ -24,7 +24,7 @@ pub(crate) struct ScriptArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Arrow, OTLP, fields")]
 pub(crate) struct ExchangeArgs {
-    /// Print these fields of tracepoints and probes, such as probe_app:handle/size
+    /// Print these fields of tracepoints and probes, such as probe:work/size
     ///
     /// Patterns with * and ?, or all; info lists the fields. None is printed by default, since values can be private.
     #[arg(long, value_name = "EVENT/FIELD,…", value_delimiter = ',')]

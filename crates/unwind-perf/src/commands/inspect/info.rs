@@ -26,7 +26,7 @@ pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<Status> {
     let events = visited.head.events().iter().map(event).collect();
     info.push(("events", Value::Array(events)));
     let fields: Vec<Value> = fields(&visited.head);
-    set(&mut info, "fields", (!fields.is_empty()).then(|| Value::Array(fields)));
+    set(&mut info, "fields", (!fields.is_empty()).then_some(Value::Array(fields)));
     records(&mut info, &visited.head, &visited.counts);
     let rows = findings.iter().map(|group| {
         let message = group.examples.first().map(ToString::to_string).unwrap_or_default();

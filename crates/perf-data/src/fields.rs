@@ -1,11 +1,10 @@
 //! Selected fields of samples: those that tracepoints and probes have in their raw data, and numbers of the sample.
 
-use super::data::TracingData;
-use super::format::{TraceField, TraceKind, TraceValue};
 use crate::bytes::Endian;
 use crate::container::Head;
 use crate::event::{Event, SampleType};
 use crate::record::{Sample, Weight};
+use crate::tracing::{TraceField, TraceKind, TraceValue, TracingData};
 
 /// `PERF_TYPE_TRACEPOINT`: the number of the event is the id of its tracepoint.
 const TRACEPOINT: u32 = 2;
