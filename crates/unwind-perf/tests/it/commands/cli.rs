@@ -63,6 +63,7 @@ const OPTIONS: &[&str] = &[
     "--verbose",
     "--version",
     "--weight",
+    "--with-fields",
 ];
 
 #[test]
@@ -92,7 +93,7 @@ fn help_tells_every_option() {
         "Files:",
         "perf script:",
         "Folded stacks, flame graph, speedscope, Firefox:",
-        "Arrow, OTLP:",
+        "Arrow, OTLP, fields:",
         "Examples:",
     ];
     assert_eq!(headings, expected);
