@@ -56,7 +56,8 @@ mod tests {
             assert!(fits(pattern, "probe_libc:malloc"), "{pattern}");
         }
         assert!(fits("probe_libc:malloc/size", "probe_libc:malloc:u"));
-        for pattern in ["siz", "probe_libc/size", "malloc/size", "probe_libc:malloc/sized", "/size"]
+        for pattern in
+            ["sizes", "probe_libc/size", "malloc/size", "probe_libc:malloc/sized", "/size"]
         {
             assert!(!fits(pattern, "probe_libc:malloc"), "{pattern}");
         }
