@@ -47,7 +47,6 @@ impl ExchangeArgs {
         let is_arrow = format.name() == "arrow";
         let has_service = matches!(format, Format::Otlp | Format::Pprof);
         let given = [
-            ("--with-fields", !self.with_fields.is_empty(), format.has_fields()),
             ("--rows", self.rows, is_arrow),
             ("--service-name", self.service_name.is_some(), has_service),
         ];

@@ -97,14 +97,7 @@ pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
     let format = chosen.unwrap_or(Format::Json);
     let mut run = args.run.options()?;
     run.weigh_by(&args.folded.weight);
-    let mut fields = args.script.fields.unwrap_or(ScriptFields::DEFAULT);
-    let selection = &mut run.options.with_fields.patterns;
-    selection.extend_from_slice(&args.exchange.with_fields);
-    if !selection.is_empty() {
-        fields = fields.with_trace();
-    } else if format == Format::PerfScript && fields.has(ScriptFields::TRACE) {
-        selection.push(FieldSelection::ALL.to_owned());
-    }
+    let fields = select_fields(&mut run.options.with_fields, args, format);
     if format == Format::PerfScript {
         run.options.names.demangle.get_or_insert(format.usual_names());
     }
@@ -131,6 +124,12 @@ pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
         _ => OutputFile::Format(format, options),
     };
     let mut without_effect = args.folded.without_effect(format);
+    if !run.options.with_fields.is_empty() {
+        if matches!(output, OutputFile::Table(..)) {
+            bail!("--with-fields needs a format; choose one with --format");
+        }
+        without_effect.extend((!format.has_fields()).then_some("--with-fields"));
+    }
     without_effect.extend(args.exchange.without_effect(format));
     if args.script.fields.is_some() && format != Format::PerfScript {
         without_effect.push("--fields");
@@ -147,6 +146,19 @@ pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
     let folded = folded.filter(|_| format.shows_one_event());
     let args = &args.run;
     ProfileJob { input, output, embedded, service_name, no_open, run, folded, args }.run()
+}
+
+/// Adds the fields of the arguments to the selected ones. Returns the fields of perf-script, which include their values.
+fn select_fields(selection: &mut FieldSelection, args: &MainArgs, format: Format) -> ScriptFields {
+    let fields = args.script.fields.unwrap_or(ScriptFields::DEFAULT);
+    selection.patterns.extend_from_slice(&args.exchange.with_fields);
+    if !selection.is_empty() {
+        return fields.with_trace();
+    }
+    if format == Format::PerfScript && fields.has(ScriptFields::TRACE) {
+        selection.patterns.push(FieldSelection::ALL.to_owned());
+    }
+    fields
 }
 
 /// Draws a flame graph.
