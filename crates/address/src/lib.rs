@@ -1,5 +1,5 @@
 //! Shared types for numbers that are easy to confuse:
-//! addresses by address space, ids as newtypes, and processor architectures.
+//! addresses by address space, ids as newtypes, processor architectures, and types of recorded values.
 //! Independent of recordings, files and stacks.
 //!
 //! Three address spaces are involved in finding the file location of a sampled address:
@@ -23,11 +23,13 @@
 mod arch;
 mod build_id;
 mod dangling;
+mod field_kind;
 mod ids;
 mod space;
 
 pub use arch::Arch;
 pub use build_id::BuildId;
 pub use dangling::{ById, Id, dangling, take_dangling};
+pub use field_kind::FieldKind;
 pub use ids::{ModuleId, Pid, Tid, Timestamp};
 pub use space::{Avma, Bias, FileOffset, Svma};

@@ -1,13 +1,18 @@
 //! Selected fields of samples: those that tracepoints and probes have in their raw data, and numbers of the sample.
 
+use std::collections::BTreeSet;
+
+use address::FieldKind;
+
 use crate::bytes::Endian;
 use crate::container::Head;
 use crate::event::{Event, SampleType};
 use crate::record::{Sample, Weight};
 use crate::tracing::{TraceField, TraceKind, TraceValue, TracingData};
 
-/// `PERF_TYPE_TRACEPOINT`: the number of the event is the id of its tracepoint.
-const TRACEPOINT: u32 = 2;
+/// Maximum number of fields of a recording. All tracepoints of a kernel have half of it; a hostile recording repeats one
+/// format with thousands of fields in thousands of events.
+const MOST_FIELDS: usize = 1 << 16;
 
 /// A field that samples of an event have.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,27 +24,6 @@ pub struct FieldColumn {
     /// Type of its values.
     pub kind: FieldKind,
     source: FieldSource,
-}
-
-/// Type of the values of a field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FieldKind {
-    /// Signed numbers.
-    Signed,
-    /// Unsigned numbers.
-    Unsigned,
-    /// Text.
-    Text,
-    /// Several numbers.
-    List,
-}
-
-impl FieldKind {
-    /// Returns true for single numbers.
-    #[must_use]
-    pub const fn is_number(self) -> bool {
-        matches!(self, Self::Signed | Self::Unsigned)
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,38 +76,63 @@ impl SampleNumber {
     }
 }
 
-impl FieldColumn {
-    /// Returns the fields that samples of each event have, in the order of events and of their formats.
+/// The fields that samples of a recording have, in the order of events and of their formats.
+#[derive(Clone, Debug, Default)]
+pub struct RecordedFields {
+    columns: Vec<FieldColumn>,
+    omitted: u64,
+}
+
+impl RecordedFields {
+    /// Returns the fields by the events and formats of a header.
     #[must_use]
-    pub fn all(head: &Head) -> Vec<Self> {
-        let features = head.features();
-        let tracing = features.tracing_data.and_then(TracingData::parse);
-        let mut columns = Vec::new();
+    pub fn of(head: &Head) -> Self {
+        let tracing = head.features().tracing_data.and_then(TracingData::parse);
+        let mut fields = Self::default();
         for (event, index) in head.events().iter().zip(0..) {
-            let format = tracing.as_ref().filter(|_| event.attr.kind == TRACEPOINT);
-            let format =
-                format.and_then(|data| Some((data.format(event.attr.config)?, data.endian())));
-            if let Some((format, endian)) =
-                format.filter(|_| event.attr.sample_type.has(SampleType::RAW))
+            if let Some(data) = &tracing
+                && event.attr.is_tracepoint()
+                && event.attr.sample_type.has(SampleType::RAW)
+                && let Some(format) = data.format(event.attr.config)
             {
-                columns.extend(
-                    format.fields.iter().map(|field| Self::of_format(index, field, endian)),
-                );
+                let room = MOST_FIELDS.saturating_sub(fields.columns.len());
+                fields.omitted += format.fields.len().saturating_sub(room) as u64;
+                let known = format.fields.iter().take(room);
+                let column = |field| FieldColumn::of_format(index, field, data.endian());
+                fields.columns.extend(known.map(column));
             }
             for (number, name, bit) in SampleNumber::ALL {
                 if number.is_recorded(bit, event) {
-                    columns.push(Self {
-                        event: index,
-                        name: name.as_bytes().into(),
-                        kind: FieldKind::Unsigned,
-                        source: FieldSource::Sample(number),
-                    });
+                    fields.add_number(index, number, name);
                 }
             }
         }
-        columns
+        fields
     }
 
+    fn add_number(&mut self, event: u16, number: SampleNumber, name: &str) {
+        if self.columns.len() == MOST_FIELDS {
+            self.omitted += 1;
+            return;
+        }
+        let (kind, source) = (FieldKind::Unsigned, FieldSource::Sample(number));
+        self.columns.push(FieldColumn { event, name: name.as_bytes().into(), kind, source });
+    }
+
+    /// The fields.
+    #[must_use]
+    pub fn columns(&self) -> &[FieldColumn] {
+        &self.columns
+    }
+
+    /// Number of further fields, which are omitted since there are too many.
+    #[must_use]
+    pub const fn omitted(&self) -> u64 {
+        self.omitted
+    }
+}
+
+impl FieldColumn {
     fn of_format(event: u16, field: &TraceField<'_>, endian: Endian) -> Self {
         let kind = match field.kind {
             TraceKind::Text | TraceKind::Located(true) | TraceKind::Relative(true) => {
@@ -137,6 +146,14 @@ impl FieldColumn {
         };
         let source = FieldSource::Raw(TraceField { name: &[], ..*field }, endian);
         Self { event, name: field.name.into(), kind, source }
+    }
+
+    /// Returns the size of a value that other fields can share, in bytes.
+    const fn shared_bytes(&self, value: &TraceValue<'_>) -> usize {
+        match &self.source {
+            FieldSource::Raw(field, _) if field.is_located() => value.bytes(field.element),
+            FieldSource::Raw(..) | FieldSource::Sample(_) => 0,
+        }
     }
 
     /// Returns the value in a sample of the event; `None` if the sample does not have it.
@@ -165,42 +182,52 @@ pub struct SelectedFields {
     of_event: Vec<Vec<usize>>,
     /// Field that is the weight of the samples of each event.
     weights: Vec<Option<FieldColumn>>,
+    omitted: u64,
 }
 
 impl SelectedFields {
     /// Adds the fields of a header that are selected. Columns keep their indexes, so that later headers of a stream can
     /// add more.
     pub fn add(&mut self, head: &Head, is_selected: impl Fn(&Event, &[u8]) -> bool) {
-        for column in FieldColumn::all(head) {
+        let fields = RecordedFields::of(head);
+        self.omitted = fields.omitted;
+        let known: BTreeSet<_> =
+            self.columns.iter().map(|it| (it.event, it.name.clone())).collect();
+        for column in fields.columns {
             let event = usize::from(column.event);
-            let is_new = !self.columns.contains(&column);
-            let of = head.events().get(event);
-            if is_new && of.is_some_and(|event| is_selected(event, &column.name)) {
-                if self.of_event.len() <= event {
-                    self.of_event.resize(event + 1, Vec::new());
-                }
-                if let Some(indexes) = self.of_event.get_mut(event) {
-                    indexes.push(self.columns.len());
-                }
-                self.columns.push(column);
+            let is_selected =
+                head.events().get(event).is_some_and(|it| is_selected(it, &column.name));
+            if !is_selected || known.contains(&(column.event, column.name.clone())) {
+                continue;
             }
+            if self.of_event.len() <= event {
+                self.of_event.resize(event + 1, Vec::new());
+            }
+            if let Some(indexes) = self.of_event.get_mut(event) {
+                indexes.push(self.columns.len());
+            }
+            self.columns.push(column);
         }
     }
 
     /// Makes the first selected field of numbers of each event the weight of its samples.
     pub fn weigh_by(&mut self, head: &Head, is_selected: impl Fn(&Event, &[u8]) -> bool) {
+        let fields = RecordedFields::of(head);
+        self.omitted = fields.omitted;
         self.weights = vec![None; head.events().len()];
-        for column in FieldColumn::all(head) {
-            let place = usize::from(column.event);
+        for column in fields.columns.into_iter().filter(|column| column.kind.is_number()) {
+            let event = usize::from(column.event);
             let is_selected =
-                head.events().get(place).is_some_and(|it| is_selected(it, &column.name));
-            if let Some(weight @ None) = self.weights.get_mut(place)
-                && is_selected
-                && column.kind.is_number()
-            {
+                head.events().get(event).is_some_and(|it| is_selected(it, &column.name));
+            if let Some(weight @ None) = self.weights.get_mut(event).filter(|_| is_selected) {
                 *weight = Some(column);
             }
         }
+    }
+
+    /// The fields that are weights, at most one for each event.
+    pub fn weights(&self) -> impl Iterator<Item = &FieldColumn> {
+        self.weights.iter().flatten()
     }
 
     /// Returns the weight of a sample by a field: `None` if its event is not weighed by one, and `Some(None)` if the
@@ -221,13 +248,103 @@ impl SelectedFields {
         &self.columns
     }
 
+    /// Number of fields of the recording that are not among those to select from, since there are too many.
+    #[must_use]
+    pub const fn omitted(&self) -> u64 {
+        self.omitted
+    }
+
     /// Returns the selected fields of a sample with their indexes; `None` for a value that the sample does not have.
+    /// Text and lists are omitted once their total size exceeds that of the data, since fields can share it.
     pub fn values<'a, 's>(
         &'a self,
         sample: &'a Sample<'s>,
     ) -> impl Iterator<Item = (usize, Option<TraceValue<'s>>)> + use<'a, 's> {
         let indexes = self.of_event.get(usize::from(sample.event)).map_or(&[][..], Vec::as_slice);
         let columns = indexes.iter().filter_map(|&index| Some((index, self.columns.get(index)?)));
-        columns.map(|(index, column)| (index, column.value(sample)))
+        let mut room = sample.raw.map_or(0, <[u8]>::len);
+        columns.map(move |(index, column)| {
+            let value = column.value(sample).filter(|value| {
+                let left = room.checked_sub(column.shared_bytes(value));
+                room = left.unwrap_or(room);
+                left.is_some()
+            });
+            (index, value)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use synth::{Endian, EventAttr, Feature, PerfDataBuilder, SampleBuilder, sample_type};
+
+    use super::*;
+    use crate::{Findings, Input, Session, SessionOptions, SharedBytes};
+
+    /// Returns tracing data with one format of that many fields, all of them the same text.
+    fn tracing_data(fields: usize) -> Vec<u8> {
+        let mut format = "name: many\nID: 77\nformat:\n".to_owned();
+        for at in 0..fields {
+            let offset = 8 + 4 * at;
+            format += &format!(
+                "\tfield:__data_loc char[] f{at};\toffset:{offset};\tsize:4;\tsigned:0;\n"
+            );
+        }
+        let sized = |text: &str| [&(text.len() as u64).to_le_bytes()[..], text.as_bytes()].concat();
+        let mut data = b"\x17\x08\x44tracing0.6\0\0\x08\0\x10\0\0header_page\0".to_vec();
+        data.extend(sized(""));
+        data.extend(b"header_event\0");
+        data.extend(sized(""));
+        data.extend([0_u32, 1].map(u32::to_le_bytes).concat());
+        data.extend(b"made\0");
+        data.extend(1_u32.to_le_bytes());
+        data.extend(sized(&format));
+        data
+    }
+
+    fn session(events: usize, fields: usize, samples: &[Vec<u8>]) -> Session {
+        let mut recording = PerfDataBuilder::new(Endian::Little);
+        let sample_type = EventAttr::dwarf(0).sample_type | sample_type::RAW;
+        let attr = EventAttr { event_type: 2, config: 77, sample_type, ..EventAttr::dwarf(0) };
+        for id in 0..events as u64 {
+            recording.event("made:many", attr.clone(), &[id]);
+        }
+        recording.feature(&Feature::TracingData(&tracing_data(fields)));
+        for raw in samples {
+            recording.sample(&SampleBuilder { raw: raw.clone(), ..SampleBuilder::at(1, 7, 7, 20) });
+        }
+        let input = Input::File(SharedBytes::from(recording.build()));
+        let (options, mut findings) = (SessionOptions::default(), Findings::default());
+        Session::open(input, options, &mut findings).expect("a recording")
+    }
+
+    #[test]
+    fn events_that_repeat_a_format_do_not_multiply_it() {
+        let head = session(500, 1000, &[Vec::new()]).head().clone();
+        let fields = RecordedFields::of(&head);
+        assert_eq!((fields.columns().len(), fields.omitted()), (MOST_FIELDS, 500_000 - 65_536));
+        let mut selected = SelectedFields::default();
+        selected.add(&head, |_, name| name == b"f7");
+        selected.add(&head, |_, name| name == b"f7");
+        // 65 events are known in full, and the beginning of the next one.
+        assert_eq!((selected.columns().len(), selected.omitted()), (66, 434_464));
+    }
+
+    #[test]
+    fn fields_that_share_a_text_have_it_once() {
+        let text = 8 + 4 * 100;
+        let mut raw = vec![0; 8];
+        for _ in 0..100 {
+            raw.extend((200_u32 << 16 | text).to_le_bytes());
+        }
+        raw.extend([b'x'; 200]);
+        let mut session = session(1, 100, &[raw]);
+        let mut selected = SelectedFields::default();
+        selected.add(session.head(), |_, _| true);
+        let batch = session.next_batch(&mut Findings::default()).expect("a batch");
+        let sample = batch.sample(&batch.samples()[0]).expect("a sample");
+        let known = selected.values(&sample).filter(|(_, value)| value.is_some()).count();
+        // The data have 608 bytes and their padding.
+        assert_eq!(known, 3);
     }
 }

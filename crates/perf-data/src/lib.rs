@@ -109,7 +109,7 @@ pub use container::{
 };
 pub use error::Error;
 pub use event::{AttrFlags, Event, EventAttr, ReadFormat, SampleType};
-pub use fields::{FieldColumn, FieldKind, SelectedFields};
+pub use fields::{FieldColumn, RecordedFields, SelectedFields};
 pub use finding::{Finding, FindingGroup, Findings, HeaderFault, Severity};
 pub use prefetch::{LINE, prefetch_line};
 pub use record::kernel::*;

@@ -109,6 +109,8 @@ pub enum Error {
     /// No event has the field.
     #[error("no event has this field; {}", recorded_fields(recorded))]
     UnknownField {
+        /// The option with the pattern.
+        option: &'static str,
         /// The pattern of the option.
         pattern: String,
         /// The recorded fields, as `EVENT/FIELD`.

@@ -94,7 +94,7 @@ pub use quality::{
 };
 pub use reason::{EndReason, FoundBy, WaitKind};
 pub use tables::{
-    EventRow, FieldRows, FieldTable, FieldType, FieldValue, FrameRow, InlineRow, LONGEST_IN_TABLE,
+    EventRow, FieldRows, FieldTable, FieldValue, FrameRow, InlineRow, LONGEST_IN_TABLE,
     LONGEST_REPEATED, LayoutRow, LocationAddress, LocationRow, ModuleBias, ModuleKind, ModuleRow,
     ProcessKey, RecordingInfo, SampleRow, StackRow, StringHasher, Strings, Table, ThreadRow,
     WallClock,

@@ -9,12 +9,13 @@ use crate::facts::FormatFacts;
 use crate::printer::Printer;
 use crate::render::chunks::write_rows;
 use crate::render::escaped::Escaped;
+use crate::render::field_value::push_value;
 use crate::render::frame_texts::FrameTexts;
 use crate::render::text::{push_hex, push_json, push_number};
 use profile::query::{BiasCache, FrameFunction, StackWalker};
 use profile::{
-    FieldValue, FoundBy, FrameRow, InlineRow, LONGEST_REPEATED, LocationRow, ModuleKind, Profile,
-    RowId as _, SampleId, SampleRow, Table, ThreadId,
+    FoundBy, FrameRow, InlineRow, LONGEST_REPEATED, LocationRow, ModuleKind, Profile, RowId as _,
+    SampleId, SampleRow, Table, ThreadId,
 };
 
 /// Prints one JSON object per line.
@@ -183,16 +184,7 @@ impl<'a> JsonLines<'a> {
             out.extend_from_slice(before);
             out.extend_from_slice(self.strings.get(column.name));
             out.extend_from_slice(b"\":");
-            match value {
-                FieldValue::Signed(number) => push_number(out, number),
-                FieldValue::Unsigned(number) => push_number(out, number),
-                FieldValue::List(text) => out.extend_from_slice(self.profile.strings.get(text)),
-                FieldValue::Text(text) => {
-                    out.push(b'"');
-                    out.extend_from_slice(self.strings.get(text));
-                    out.push(b'"');
-                }
-            }
+            push_value(out, value, self.profile, &self.strings);
             before = b",\"";
         }
         if before.len() == 2 {

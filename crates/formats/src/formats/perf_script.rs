@@ -12,7 +12,7 @@
 //! - Addresses of user frames are those of the process. perf 6.1 prints some of them relative to the file.
 //! - A field that a sample lacks is omitted from its header; perf refuses to print it for the whole recording.
 //! - perf also prints `(inlined)` for a function that is not inlined but has two names.
-//! - The values of `trace` are `NAME=VALUE`, as for probes; perf prints tracepoints by their own formats.
+//! - The values of `trace` are `NAME=VALUE` in decimal; perf prints them by the format of each event.
 //! - Control characters in names are escaped, so that no name breaks a line; perf prints them raw.
 
 use std::io;
@@ -22,10 +22,10 @@ use crate::options::ScriptFields;
 use crate::printer::Printer;
 use crate::render::chunks::write_rows;
 use crate::render::escaped::Escaped;
+use crate::render::field_value::push_value;
 use crate::render::frame_texts::FrameTexts;
 use crate::render::text::{
-    push_byte_escape, push_hex, push_hex_right, push_line_safe, push_number, push_number_right,
-    push_right,
+    push_byte_escape, push_hex, push_hex_right, push_line_safe, push_number_right, push_right,
 };
 use profile::query::{BiasCache, FrameFunction, StackWalker};
 use profile::{
@@ -170,16 +170,7 @@ impl<'a> ScriptLines<'a> {
             out.push(b' ');
             out.extend_from_slice(name);
             out.push(b'=');
-            match value {
-                FieldValue::Signed(number) => push_number(out, number),
-                FieldValue::Unsigned(number) => push_number(out, number),
-                FieldValue::List(list) => out.extend_from_slice(self.profile.strings.get(list)),
-                FieldValue::Text(text) => {
-                    out.push(b'"');
-                    out.extend_from_slice(self.strings.get(text));
-                    out.push(b'"');
-                }
-            }
+            push_value(out, value, self.profile, &self.strings);
         }
     }
 

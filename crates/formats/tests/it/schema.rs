@@ -1,7 +1,8 @@
 //! The output conforms to its JSON Schema.
 
+use address::FieldKind;
 use formats::{Format, FormatOptions};
-use profile::{FieldType, FieldValue, SampleId};
+use profile::{FieldValue, SampleId};
 use serde_json::Value;
 
 use crate::support::sample_profile::{empty, one_of_everything};
@@ -67,9 +68,9 @@ fn values_of_fields_fit() {
     let (value, array) = (id(b"/a"), id(b"[1,-2]"));
     let (event, sample) = (profile.samples.as_slice()[1].event, SampleId::new(1));
     let columns = [
-        (number, FieldType::Signed, FieldValue::Signed(i64::MIN)),
-        (text, FieldType::Text, FieldValue::Text(value)),
-        (list, FieldType::List, FieldValue::List(array)),
+        (number, FieldKind::Signed, FieldValue::Signed(i64::MIN)),
+        (text, FieldKind::Text, FieldValue::Text(value)),
+        (list, FieldKind::List, FieldValue::List(array)),
     ];
     for (column, (name, kind, value)) in columns.into_iter().enumerate() {
         profile.fields.add_column(event, name, kind);

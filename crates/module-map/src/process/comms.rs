@@ -56,8 +56,8 @@ impl Comms {
     pub(super) fn set(&mut self, tid: Tid, comm: CommId) {
         if self.of_thread.insert(tid, comm).is_none() {
             self.held.add(THREAD);
-        } else if !self.ended.is_empty() {
-            self.ended.remove(&tid);
+        } else if !self.ended.is_empty() && self.ended.remove(&tid) {
+            self.held.set(self.held.bytes().saturating_sub(ENDED));
         }
     }
 

@@ -8,9 +8,6 @@ use super::features::Features;
 use crate::event::{Event, EventAttr};
 use crate::tracing::TracingData;
 
-/// `PERF_TYPE_TRACEPOINT`: the number of the event is the id of its tracepoint.
-const TRACEPOINT: u32 = 2;
-
 /// Names the events: by `EVENT_DESC` (matched by id, otherwise by index), by simpleperf's list,
 /// by the tracing data, or by the attribute.
 pub(crate) fn name_events(events: &mut [Event], features: &Features<'_>) {
@@ -55,7 +52,7 @@ struct Tracepoints<'d> {
 
 impl Tracepoints<'_> {
     fn name(&mut self, attr: &EventAttr) -> Option<String> {
-        if attr.kind != TRACEPOINT {
+        if !attr.is_tracepoint() {
             return None;
         }
         if let Some(bytes) = self.bytes.take() {

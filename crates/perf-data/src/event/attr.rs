@@ -165,6 +165,14 @@ pub struct EventAttr {
 }
 
 impl EventAttr {
+    /// Returns true for a tracepoint or a probe: `config` is the id of its format.
+    ///
+    /// Source: `PERF_TYPE_TRACEPOINT` in `include/uapi/linux/perf_event.h`.
+    #[must_use]
+    pub const fn is_tracepoint(&self) -> bool {
+        self.kind == 2
+    }
+
     /// Parses the attribute at the start of `bytes`, which may be shorter or longer than the known fields.
     ///
     /// Returns `None` for fewer than 64 bytes. Fields after the attribute's own size are zero.

@@ -137,7 +137,7 @@ impl<'d> TraceFormat<'d> {
         let mut room = raw.len();
         self.fields.iter().filter_map(move |field| {
             let value = field.value(raw, endian)?;
-            if matches!(field.kind, TraceKind::Located(_) | TraceKind::Relative(_)) {
+            if field.is_located() {
                 room = room.checked_sub(value.bytes(field.element))?;
             }
             Some((field.name, value))
@@ -147,7 +147,7 @@ impl<'d> TraceFormat<'d> {
 
 impl TraceValue<'_> {
     /// Returns the size of the value in the data; the numbers of a list have `element` bytes each.
-    const fn bytes(&self, element: usize) -> usize {
+    pub(crate) const fn bytes(&self, element: usize) -> usize {
         match self {
             Self::Signed(_, bytes) | Self::Unsigned(_, bytes) => *bytes,
             Self::Text(text) => text.len(),
@@ -157,6 +157,11 @@ impl TraceValue<'_> {
 }
 
 impl<'d> TraceField<'d> {
+    /// Returns true if the value is elsewhere in the data, where other fields can have theirs.
+    pub(crate) const fn is_located(&self) -> bool {
+        matches!(self.kind, TraceKind::Located(_) | TraceKind::Relative(_))
+    }
+
     /// Creates a field for a signed number of `size` bytes at an offset.
     pub(crate) const fn number_at(offset: usize, size: usize) -> Self {
         Self { name: &[], kind: TraceKind::Number, offset, size, signed: true, element: size }

@@ -249,8 +249,8 @@ impl<'r> Output<'r> {
         self.report.by_start.clear();
     }
 
-    /// Returns the account of the names, the kernel's list if it was not used, and the files. If samples were dropped, updates the
-    /// summary of `profile` to the retained ones.
+    /// Returns the account of the names, the kernel's list if it was not used, and the files. If samples were dropped,
+    /// updates the summary of `profile` to the retained ones.
     pub(super) fn finish(
         mut self,
         profile: &mut Profile,

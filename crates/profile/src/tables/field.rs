@@ -1,11 +1,15 @@
 //! Values that samples carry besides their stack and weight: fields of tracepoints, probes and memory accesses.
 
+use address::FieldKind;
+
 use crate::id::{EventId, SampleId, StringId};
 
 /// The columns of values. Only requested fields have one.
 #[derive(Debug, Clone, Default)]
 pub struct FieldTable {
     columns: Vec<FieldRows>,
+    /// Indexes of the columns of each event.
+    of_event: Vec<Vec<usize>>,
 }
 
 /// The values of one field of one event.
@@ -16,37 +20,11 @@ pub struct FieldRows {
     /// Name, unique among the fields of the event.
     pub name: StringId,
     /// Type of the values.
-    pub kind: FieldType,
+    pub kind: FieldKind,
     /// Samples with a value, ascending.
     samples: Vec<SampleId>,
     /// Their values.
     values: Vec<FieldValue>,
-}
-
-/// Type of the values of a field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum FieldType {
-    /// [`FieldValue::Signed`].
-    Signed,
-    /// [`FieldValue::Unsigned`].
-    Unsigned,
-    /// [`FieldValue::Text`].
-    Text,
-    /// [`FieldValue::List`].
-    List,
-}
-
-impl FieldType {
-    /// The keyword.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Signed => "signed",
-            Self::Unsigned => "unsigned",
-            Self::Text => "text",
-            Self::List => "list",
-        }
-    }
 }
 
 /// Value of a field in one sample.
@@ -76,8 +54,14 @@ impl FieldTable {
     }
 
     /// Adds a column without values; the first one has index 0.
-    pub fn add_column(&mut self, event: EventId, name: StringId, kind: FieldType) {
+    pub fn add_column(&mut self, event: EventId, name: StringId, kind: FieldKind) {
         let (samples, values) = (Vec::new(), Vec::new());
+        if self.of_event.len() <= event.index() {
+            self.of_event.resize(event.index() + 1, Vec::new());
+        }
+        if let Some(columns) = self.of_event.get_mut(event.index()) {
+            columns.push(self.columns.len());
+        }
         self.columns.push(FieldRows { event, name, kind, samples, values });
     }
 
@@ -95,8 +79,9 @@ impl FieldTable {
         event: EventId,
         sample: SampleId,
     ) -> impl Iterator<Item = (&FieldRows, FieldValue)> {
-        let of_event = self.columns.iter().filter(move |column| column.event == event);
-        of_event.filter_map(move |column| Some((column, column.of_sample(sample)?)))
+        let of_event = self.of_event.get(event.index()).map_or(&[][..], Vec::as_slice);
+        let columns = of_event.iter().filter_map(|&index| self.columns.get(index));
+        columns.filter_map(move |column| Some((column, column.of_sample(sample)?)))
     }
 
     /// Gives the samples new ids, in the same order; values of samples without one are removed.
@@ -151,11 +136,6 @@ impl FieldRows {
     pub fn values(&self) -> &[FieldValue] {
         &self.values
     }
-
-    /// The samples with a value, ascending, and their values.
-    pub fn rows(&self) -> impl ExactSizeIterator<Item = (SampleId, FieldValue)> {
-        self.samples.iter().copied().zip(self.values.iter().copied())
-    }
 }
 
 #[cfg(test)]
@@ -166,8 +146,8 @@ mod tests {
     fn values_go_with_their_samples() {
         let mut fields = FieldTable::default();
         let (event, name) = (EventId::new(3), StringId::new(1));
-        fields.add_column(event, name, FieldType::Signed);
-        fields.add_column(EventId::new(4), name, FieldType::Text);
+        fields.add_column(event, name, FieldKind::Signed);
+        fields.add_column(EventId::new(4), name, FieldKind::Text);
         for sample in [2, 5, 9] {
             fields.push(0, SampleId::new(sample), FieldValue::Signed(-i64::from(sample)));
         }

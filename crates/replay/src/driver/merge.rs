@@ -1,10 +1,8 @@
 //! The merge: rows of the slices become the tables of the profile, in sample order.
 
 use address::ById as _;
-use perf_data::{FieldColumn, FieldKind};
-use profile::{
-    EventId, FieldType, FrameId, LocationId, Profile, RowId as _, SampleId, StackId, StackRow,
-};
+use perf_data::FieldColumn;
+use profile::{EventId, FrameId, LocationId, Profile, RowId as _, SampleId, StackId, StackRow};
 
 use crate::repair::repaired::RepairedSlice;
 use crate::slice::counts::SliceCounts;
@@ -63,13 +61,11 @@ impl MergedTables {
     pub(crate) fn add_columns(&mut self, columns: &[FieldColumn]) {
         let Profile { fields, strings, .. } = &mut self.profile;
         for column in columns {
-            let kind = match column.kind {
-                FieldKind::Signed => FieldType::Signed,
-                FieldKind::Unsigned => FieldType::Unsigned,
-                FieldKind::Text => FieldType::Text,
-                FieldKind::List => FieldType::List,
-            };
-            fields.add_column(EventId::new(column.event), strings.intern(&column.name), kind);
+            fields.add_column(
+                EventId::new(column.event),
+                strings.intern(&column.name),
+                column.kind,
+            );
         }
     }
 

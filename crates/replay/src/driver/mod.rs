@@ -1,6 +1,7 @@
 //! The driver: chunks pass through plan, walk, repair and merge.
 
 pub(crate) mod chunk;
+mod findings;
 pub(crate) mod merge;
 pub(crate) mod replayer;
 pub(crate) mod watch;

@@ -10,10 +10,13 @@ use budget::{Exhausted, HeldMemory, MemoryBudget, MemoryUse};
 use image_store::ImageStore;
 use module_map::{Module, Timeline};
 use perf_data::{Batch, Head, SelectedFields};
-use profile::{FindingRow, Profile};
+use profile::Profile;
 use unwinder::{Engine, StoredRules};
 
 use crate::driver::chunk::{CHUNK, IdleCaches, PlannedChunk, WalkedChunk};
+use crate::driver::findings::{
+    evidence_ignored, missing_fields, too_many_addresses, too_many_fields,
+};
 use crate::driver::merge::MergedTables;
 use crate::join::CodeContext;
 use crate::plan::filter::{RejectedSamples, ResolvedFilter};
@@ -386,12 +389,16 @@ impl<'r> Replayer<'r> {
             self.turn(None, CHUNK, observer);
         }
         self.flush();
-        let Self { planner, merged, mut timings, held, idle, window, mut exhausted, .. } = self;
+        let Self {
+            planner, merged, mut timings, held, idle, window, fields, mut exhausted, ..
+        } = self;
         timings.cache_hits = merged.cache_hits;
         timings.cache_misses = merged.cache_misses;
         let mut profile = merged.profile;
         profile.summary.findings.extend(too_many_addresses(merged.unplaced));
         profile.summary.findings.extend(missing_fields(merged.missing_fields));
+        let omitted = fields.map_or(0, |fields| fields.omitted());
+        profile.summary.findings.extend(too_many_fields(omitted));
         exhausted.extend(window.into_exhausted());
         let limits = idle.limits(exhausted);
         profile.summary.names_lost |= !limits.is_empty();
@@ -404,36 +411,6 @@ impl<'r> Replayer<'r> {
         let (threads, off_cpu) = planner.into_parts();
         Replay { profile, threads, missed_maps, rejected, off_cpu, timings, held }
     }
-}
-
-/// Finding for a recording whose callchains have evidence that cannot be read.
-fn evidence_ignored() -> FindingRow {
-    FindingRow {
-        kind: "feature-ignored".to_owned(),
-        message: "the evidence for the callchains is damaged or exceeds the memory limit; they count as a recorder's"
-            .to_owned(),
-        count: 1, help: None, }
-}
-
-/// Finding for frames of modules with more load addresses in a process than ids can distinguish.
-fn too_many_addresses(frames: u64) -> Option<FindingRow> {
-    (frames > 0).then(|| FindingRow {
-        kind: "limit-reached".to_owned(),
-        message: "a module is mapped at more than 256 addresses of a process; frames at the others have no module or name"
-            .to_owned(),
-        count: frames, help: None, })
-}
-
-/// Finding for requested fields that samples do not have.
-fn missing_fields(values: u64) -> Option<FindingRow> {
-    (values > 0).then(|| FindingRow {
-        kind: "field-missing".to_owned(),
-        message:
-            "requested fields are not in the data of their samples, which have no value, or no weight and are omitted"
-                .to_owned(),
-        count: values,
-        help: None,
-    })
 }
 
 /// Runs `f` and adds its duration to `total`.

@@ -38,7 +38,7 @@ pub struct PartialReplay<'a> {
 pub struct Renewed {
     /// An engine without rules.
     pub engine: Arc<Engine>,
-    /// A store of images without any that a recording named.
+    /// A store without opened images.
     pub images: Arc<ImageStore>,
     /// The reader of JIT dumps, which provides that store with their code.
     pub jit: Box<dyn JitReader>,

@@ -12,7 +12,7 @@ use formats::FormatOptions;
 use host::{ByteStream, Host, Origin, RealHost, default_memory_limit, limit_memory};
 use options::{
     FieldSelection, FileSearch, FolderOption, Hint, Limits, Options, PathMap, SampleFilter,
-    Servers, TimeRange, parse_path_map,
+    Servers, TimeRange, Weight, parse_path_map,
 };
 use pipeline::{Error, Pipeline, RecordingWatch, Source};
 
@@ -67,9 +67,13 @@ fn read_text(path: &Path) -> anyhow::Result<String> {
 pub(crate) fn with_argument(error: Error) -> anyhow::Error {
     let argument = match &error {
         Error::UnknownEvent { name, .. } => format!("--event {name}"),
-        Error::UnknownField { pattern, .. } | Error::WeightNotNumber { pattern, .. } => {
-            format!("the field {pattern}")
+        Error::UnknownField { option: "with_fields", pattern, .. } => {
+            format!("--with-fields {pattern}")
         }
+        Error::UnknownField { pattern, .. } => {
+            format!("--weight {pattern} is none of {}, nor a field", Weight::WORDS.join(", "))
+        }
+        Error::WeightNotNumber { pattern, .. } => format!("--weight {pattern}"),
         Error::NoCgroups => "--cgroup".to_owned(),
         Error::NoSampleTimes => "--time".to_owned(),
         Error::NoCpus => "--cpu".to_owned(),
@@ -138,6 +142,17 @@ pub(crate) struct RunOptions {
 }
 
 impl RunOptions {
+    /// Refuses selected fields for an output without a place for them.
+    ///
+    /// # Errors
+    /// If fields are selected.
+    pub(crate) fn refuse_fields(&self, output: &str) -> anyhow::Result<()> {
+        if !self.options.with_fields.is_empty() {
+            bail!("--with-fields or with_fields has no effect on {output}");
+        }
+        Ok(())
+    }
+
     /// Makes the field of `--weight` the weight of samples.
     pub(crate) fn weigh_by(&mut self, weight: &WeightArgs) {
         if let Some(field) = weight.field() {

@@ -12,7 +12,7 @@ use profile::query::{
 };
 
 use super::no_samples::no_samples_advice;
-use super::profile::on_pool;
+use super::profile::{TABLES, on_pool};
 use profile::{StackId, StringId};
 
 use super::sources::{not_found, plain_name};
@@ -30,6 +30,7 @@ const OTHERS: usize = 5;
 pub(super) fn run(args: &AnnotateArgs) -> anyhow::Result<Status> {
     let mut run = args.run.options_with(&args.sources.source_dir)?;
     run.weigh_by(&args.weight);
+    run.refuse_fields(TABLES)?;
     on_pool(run.options.limits.threads(), || annotated(args, run))
 }
 

@@ -16,7 +16,7 @@ use profile::query::FoldedFrames;
 use tui::{Code, Feed, Instruction, Update, ViewOptions};
 
 use super::no_samples::no_samples_advice;
-use super::profile::{is_stream, on_pool};
+use super::profile::{TABLES, is_stream, on_pool};
 use crate::args::{RunOptions, TuiArgs, host, pipeline, source, with_argument};
 use crate::terminal::{Completeness, Progress, Status, has_colors, print_damage, timings_text};
 use options::Weight;
@@ -34,6 +34,7 @@ pub(super) fn run(args: &TuiArgs) -> anyhow::Result<Status> {
     let input = args.input.path()?;
     let mut run = args.run.options_with(&args.sources.source_dir)?;
     run.weigh_by(&args.weight);
+    run.refuse_fields(TABLES)?;
     let RunOptions { options, .. } = run;
     let folded = args.weight.folded(FoldedFrames::Kernel)?;
     let off_cpu = args.weight.weight() == Weight::OffCpu || options.off_cpu;

@@ -42,7 +42,7 @@ pub(crate) fn installs(paths: &[&[u8]], host: &dyn Host) -> Vec<Option<String>> 
 }
 
 /// The package of each path, by the lists.
-fn owners(paths: &[&[u8]], mut lists: Vec<&Path>, host: &dyn Host) -> Vec<Option<String>> {
+fn owners<'p>(paths: &[&'p [u8]], mut lists: Vec<&Path>, host: &dyn Host) -> Vec<Option<String>> {
     let wanted: Vec<&[u8]> = paths.iter().map(|path| without_usr(path)).collect();
     let mut found: Vec<Option<String>> = vec![None; paths.len()];
     let is_found = |wanted: &[u8], found: &Option<String>| {
@@ -51,7 +51,9 @@ fn owners(paths: &[&[u8]], mut lists: Vec<&Path>, host: &dyn Host) -> Vec<Option
     };
     lists.retain(|name| name.extension().is_some_and(|end| end == "list"));
     // Packages are named like their files: most are found in the first lists of hundreds.
-    lists.sort_by_cached_key(|list| Reverse(likeness(list, paths)));
+    let file_name = |path: &&'p [u8]| path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    let names: Vec<&[u8]> = paths.iter().map(file_name).collect();
+    lists.sort_by_cached_key(|list| Reverse(likeness(list, &names)));
     let mut left = MAX_BYTES;
     for name in lists {
         if wanted.iter().zip(&found).all(|(wanted, found)| is_found(wanted, found)) {
@@ -72,11 +74,10 @@ fn owners(paths: &[&[u8]], mut lists: Vec<&Path>, host: &dyn Host) -> Vec<Option
 }
 
 /// Returns the length of the longest beginning that the names of a package and of a file have in common.
-fn likeness(list: &Path, paths: &[&[u8]]) -> usize {
+fn likeness(list: &Path, names: &[&[u8]]) -> usize {
     let package = list.as_os_str().as_bytes();
-    let name = |path: &&[u8]| path.rsplit(|&byte| byte == b'/').next().unwrap_or_default().to_vec();
-    let common = |name: Vec<u8>| name.iter().zip(package).take_while(|(a, b)| a == b).count();
-    paths.iter().map(name).map(common).max().unwrap_or(0)
+    let common = |name: &&[u8]| name.iter().zip(package).take_while(|(a, b)| a == b).count();
+    names.iter().map(common).max().unwrap_or(0)
 }
 
 /// Returns true if a line of a list is this path, with or without `/usr`.

@@ -145,7 +145,7 @@ fn fields<'a>(json: &mut JsonDocument<'a>, profile: &'a Profile) {
         json.text.key("event").number(column.event.as_u32());
         json.text.key("name").number(column.name.as_u32());
         json.text.key("type").string(column.kind.as_str());
-        json.text.key("length").number(column.rows().len());
+        json.text.key("length").number(column.samples().len());
         json.column("sample", column.samples(), |out, sample| number(out, sample.as_u32()));
         json.column("value", column.values(), |out, value| match *value {
             FieldValue::Signed(value) => number(out, value),

@@ -3,12 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use address::FieldKind;
 use parquet::basic::{LogicalType, Repetition, Type as PhysicalType};
 use parquet::column::writer::{ColumnWriter, ColumnWriterImpl};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::schema::types::Type;
-use profile::{FieldRows, FieldType, FieldValue, Profile, RowId as _, SampleId};
+use profile::{FieldRows, FieldValue, Profile, RowId as _, SampleId};
 
 /// Returns the schema with a column for each requested field.
 pub(super) fn with_fields(schema: Type, profile: &Profile) -> Result<Type, ParquetError> {
@@ -26,13 +27,13 @@ fn column_type(column: &FieldRows, profile: &Profile) -> Result<Type, ParquetErr
     let event = profile.events.get(column.event).map_or(&[][..], |it| profile.strings.get(it.name));
     let name = [event, profile.strings.get(column.name)].map(String::from_utf8_lossy).join("/");
     let (physical, logical) = match column.kind {
-        FieldType::Signed => (PhysicalType::INT64, None),
-        FieldType::Unsigned => {
+        FieldKind::Signed => (PhysicalType::INT64, None),
+        FieldKind::Unsigned => {
             let logical = LogicalType::integer(64, false);
             (PhysicalType::INT64, Some(logical))
         }
-        FieldType::Text => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
-        FieldType::List => (PhysicalType::BYTE_ARRAY, Some(LogicalType::Json)),
+        FieldKind::Text => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
+        FieldKind::List => (PhysicalType::BYTE_ARRAY, Some(LogicalType::Json)),
     };
     Type::primitive_type_builder(&name, physical)
         .with_repetition(Repetition::OPTIONAL)

@@ -6,7 +6,8 @@ use std::ops::ControlFlow;
 use address::Arch;
 use anyhow::Context as _;
 use perf_data::{
-    Endian, Event, Features, FieldColumn, FieldKind, Findings, Head, RecordCounts, visit_records,
+    Endian, Event, Features, FieldColumn, Findings, Head, RecordCounts, RecordedFields,
+    visit_records,
 };
 use serde_json::{Map, Value, json};
 
@@ -25,8 +26,7 @@ pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<Status> {
     features(&mut info, &visited.head.features());
     let events = visited.head.events().iter().map(event).collect();
     info.push(("events", Value::Array(events)));
-    let fields: Vec<Value> = fields(&visited.head);
-    set(&mut info, "fields", (!fields.is_empty()).then_some(Value::Array(fields)));
+    fields(&mut info, &visited.head);
     records(&mut info, &visited.head, &visited.counts);
     let rows = findings.iter().map(|group| {
         let message = group.examples.first().map(ToString::to_string).unwrap_or_default();
@@ -54,18 +54,16 @@ pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<Status> {
 }
 
 /// The fields of samples, which `--with-fields` selects.
-fn fields(head: &Head) -> Vec<Value> {
-    let field = |column: FieldColumn| {
+fn fields(info: &mut Info, head: &Head) {
+    let fields = RecordedFields::of(head);
+    let field = |column: &FieldColumn| {
         let event = head.events().get(usize::from(column.event))?;
-        let kind = match column.kind {
-            FieldKind::Signed => "signed",
-            FieldKind::Unsigned => "unsigned",
-            FieldKind::Text => "text",
-            FieldKind::List => "list",
-        };
+        let kind = column.kind.as_str();
         Some(json!({ "event": event.name, "field": text(&column.name), "type": kind }))
     };
-    FieldColumn::all(head).into_iter().filter_map(field).collect()
+    let rows: Vec<Value> = fields.columns().iter().filter_map(field).collect();
+    set(info, "fields", (!rows.is_empty()).then_some(Value::Array(rows)));
+    set(info, "fields_omitted", (fields.omitted() > 0).then(|| fields.omitted().into()));
 }
 
 /// Keys and values, in output order.

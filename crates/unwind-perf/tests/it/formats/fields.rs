@@ -127,12 +127,14 @@ fn a_field_of_numbers_is_a_weight() {
     let folder = empty_folder("fields-weight");
     std::fs::write(folder.join("perf.data"), recording()).expect("written");
     let top = run(&folder, &["top", "--weight", "thing*/number", "--format", "json", "perf.data"]);
-    assert_eq!(top.status, 2, "{}", top.stderr);
+    let expected =
+        "--weight thing*/number is none of samples, period, off-cpu, nor a field: no event has";
+    assert!(top.status == 2 && top.stderr.contains(expected), "{}", top.stderr);
     let top = run(&folder, &["top", "--weight", "*/number", "--format", "json", "perf.data"]);
     let top = top.expect_status(0).json();
     assert_eq!((&top["event"], &top["total"]), (&json!("system:thing/number"), &json!(16)));
     let text = printed(&["-f", "folded", "--weight", "text"]).expect_status(2);
-    let expected = "the field text: the values of this field are not numbers; fields of numbers: \
+    let expected = "--weight text: the values of this field are not numbers; fields of numbers: \
                     system:thing/number, system:thing/wide, loads:u/addr";
     assert!(text.stderr.contains(expected), "{}", text.stderr);
 }
@@ -140,11 +142,29 @@ fn a_field_of_numbers_is_a_weight() {
 #[test]
 fn unknown_fields_are_refused_with_those_that_exist() {
     let error = printed(&["--with-fields", "thing/size"]).expect_status(2);
-    let expected = "the field thing/size: no event has this field; there are system:thing/number, \
+    let expected = "--with-fields thing/size: no event has this field; there are system:thing/number, \
                     system:thing/text, system:thing/wide, system:thing/list, loads:u/addr";
     assert!(error.stderr.contains(expected), "{}", error.stderr);
     let error = printed(&["-f", "folded", "--with-fields", "all"]).expect_status(2);
-    assert!(error.stderr.contains("--with-fields has no effect on the format folded"));
+    assert!(error.stderr.contains("with_fields has no effect on the format folded"));
+    // Options in JSON select fields, too.
+    let folder = empty_folder("fields-json");
+    std::fs::write(folder.join("perf.data"), recording()).expect("written");
+    std::fs::write(folder.join("options"), r#"{"with_fields": "number"}"#).expect("written");
+    let with_options = |args: &[&str]| {
+        let ran = run(&folder, &[args, &["-q", "--options-json", "options", "perf.data"]].concat());
+        (ran.status, ran.stderr)
+    };
+    assert_eq!(with_options(&["-f", "ndjson"]).0, 0);
+    for (args, expected) in [
+        (&["-f", "arrow"][..], "with_fields has no effect on the format arrow"),
+        (&["flamegraph", "-o", "x.svg"], "with_fields has no effect on the format flamegraph"),
+        (&["top"], "with_fields has no effect on tables; choose a format with --format"),
+        (&["annotate", "x"], "with_fields has no effect on tables; choose a format with --format"),
+    ] {
+        let (status, stderr) = with_options(args);
+        assert!(status == 2 && stderr.contains(expected), "{args:?}: {stderr}");
+    }
 }
 
 #[test]
