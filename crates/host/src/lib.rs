@@ -55,7 +55,8 @@ use std::path::{Path, PathBuf};
 
 pub use allocator::{
     CountedBytes, CountingAllocator, FreedMemory, MemoryPart, MemoryWords, allocated_bytes,
-    default_memory_limit, limit_memory, memory_is_for, restore_before_end, set_memory_words,
+    default_memory_limit, limit_memory, memory_is_for, restore_before_end, return_freed_memory,
+    set_memory_words,
 };
 pub use byte_stream::{ByteStream, Ready};
 pub use content::{Content, Damage, NewContent, Pages, Reads};

@@ -35,3 +35,41 @@ impl FreedMemory {
         }
     }
 }
+
+/// Returns the pages of freed memory to the system. The free parts between allocations of different ages otherwise stay
+/// with the process, so that the memory of a run of hours grows.
+///
+/// Source: `malloc_trim`(3).
+pub fn return_freed_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        // SAFETY: malloc_trim takes a number, may be called at any time and from any thread, and only touches free memory.
+        let _has_returned_some = unsafe { libc::malloc_trim(0) };
+    }
+}
+
+#[cfg(all(test, target_os = "linux", target_env = "gnu"))]
+mod tests {
+    use super::*;
+
+    /// Returns the anonymous memory of the process, in bytes.
+    #[expect(clippy::disallowed_methods, reason = "the test reads about its own process")]
+    fn anonymous() -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").expect("a status");
+        let line = status.lines().find(|line| line.starts_with("RssAnon:")).expect("a line");
+        let kib = line.split_whitespace().nth(1).expect("a number");
+        kib.parse::<u64>().expect("a number") << 10
+    }
+
+    #[test]
+    fn memory_between_allocations_is_returned() {
+        // Each large part is followed by one that stays, so that no part is at the end of the heap.
+        let parts: Vec<_> = (0..1024).map(|_| (vec![1_u8; 64 << 10], vec![1_u8; 64])).collect();
+        let retained: Vec<_> = parts.into_iter().map(|(_, small)| small).collect();
+        let before = anonymous();
+        return_freed_memory();
+        let returned = before.saturating_sub(anonymous());
+        assert!(returned > 48 << 20, "{returned} bytes of 64 MiB");
+        assert_eq!(retained.len(), 1024);
+    }
+}

@@ -11,5 +11,5 @@ pub use counting::{
 };
 pub(crate) use counting::{clean_up_at_end, hold_temporary, restore};
 pub use default_limit::default_memory_limit;
-pub use freed::FreedMemory;
+pub use freed::{FreedMemory, return_freed_memory};
 pub use memory_part::{MemoryPart, memory_is_for};

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use address::Timestamp;
+use host::return_freed_memory;
 use perf_data::NextBatch;
 use profile::{Profile, SampleRow};
 use replay::Renewed;
@@ -120,6 +121,7 @@ impl TickClock {
             let renewed = Renewed { engine: run.engine(), images, jit };
             replayer.restart(*run, renewed, |partial| output.send_rows(partial, Naming::Later))?;
             output.restart(replayer.partial().profile, files);
+            return_freed_memory();
             self.renewed = Instant::now();
         }
         Ok(())
