@@ -79,9 +79,16 @@ impl Format {
     #[must_use]
     pub const fn has_fields(self) -> bool {
         match self {
-            Self::Json | Self::Ndjson | Self::PerfScript | Self::Pprof => true,
+            Self::Json
+            | Self::Ndjson
+            | Self::PerfScript
+            | Self::Pprof
+            | Self::Otlp
+            | Self::Firefox => true,
             #[cfg(feature = "parquet")]
             Self::Parquet => true,
+            #[cfg(feature = "arrow")]
+            Self::Arrow => true,
             _ => false,
         }
     }
@@ -213,10 +220,10 @@ impl Format {
             Self::PerfScript => {
                 Box::new(PerfScript { inlines: options.inlines, fields: options.fields })
             }
-            Self::Folded => Box::new(folded(options)),
+            Self::Folded => Box::new(folded(&options)),
             #[cfg(feature = "flamegraph")]
             Self::Flamegraph => {
-                Box::new(Flamegraph { stacks: folded(options), inverted: options.inverted })
+                Box::new(Flamegraph { stacks: folded(&options), inverted: options.inverted })
             }
             Self::Pprof => Box::new(Pprof { inlines: options.inlines }),
             Self::Otlp => Box::new(Otlp { inlines: options.inlines }),
@@ -241,10 +248,9 @@ impl Format {
     }
 }
 
-const fn folded(options: FormatOptions) -> Folded {
-    let FormatOptions { inlines, keep_unrooted, weight, kernel_suffix, root, reverse, .. } =
-        options;
-    Folded { inlines, keep_unrooted, weight, kernel_suffix, root, reverse }
+fn folded(options: &FormatOptions) -> Folded {
+    let FormatOptions { inlines, keep_unrooted, weight, kernel_suffix, reverse, .. } = *options;
+    Folded { inlines, keep_unrooted, weight, kernel_suffix, root: options.root.clone(), reverse }
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ pub enum GrowingSamples {
 impl GrowingSamples {
     /// Returns the printer of a format; `None` if the format needs the whole profile.
     #[must_use]
-    pub fn new(format: Format, options: FormatOptions) -> Option<Self> {
+    pub fn new(format: Format, options: &FormatOptions) -> Option<Self> {
         match format {
             Format::Ndjson => Some(Self::Ndjson(Ndjson { inlines: options.inlines })),
             #[cfg(feature = "arrow")]

@@ -80,7 +80,7 @@ pub use formats::{
 #[cfg(feature = "arrow")]
 pub use formats::{Arrow, ArrowRows};
 pub use growing::GrowingSamples;
-pub use options::{FormatOptions, ScriptFields, StackRoot, StackWeight};
+pub use options::{ChoiceOrValue, FormatOptions, ScriptFields, StackRoot, StackWeight};
 pub use printer::Printer;
 pub use render::numbers::{counted, grouped, share};
 pub use render::text::{is_misleading, push_line_safe};

@@ -5,8 +5,9 @@ use std::num::{NonZeroU16, NonZeroUsize};
 use address::{Avma, FileOffset, Pid, Tid, Timestamp};
 
 use crate::{
-    CacheLocation, Demangle, FieldSelection, FileSearch, Hint, HintScope, Join, Limits,
-    MemoryLimit, NameOptions, Options, SampleFilter, Servers, TimePoint, TimeRange,
+    CacheLocation, Condition, Demangle, FieldSelection, FileSearch, Hint, HintScope, Join,
+    LabelOptions, LabelRule, Limits, MemoryLimit, NameOptions, Options, SampleFilter, Servers,
+    TimePoint, TimeRange,
 };
 
 /// Options that all differ from their defaults, for tests of code that passes options on.
@@ -32,6 +33,7 @@ pub fn every_option() -> Options {
                 from: Some(TimePoint::At(Timestamp(u64::MAX / 2))),
                 to: Some(TimePoint::Share(123_456_789)),
             },
+            conditions: vec![condition("bytes>=0x10"), condition("query=select a, b*")],
         },
         files: FileSearch {
             modules: vec![path("m")],
@@ -64,10 +66,24 @@ pub fn every_option() -> Options {
         join: Join::Exact,
         tail_calls: false,
         with_fields: FieldSelection { patterns: vec!["sched:*/prev_pid".to_owned()] },
+        labels: labels(),
         weight_field: Some("*/bytes".to_owned()),
         off_cpu: true,
         off_cpu_optional: true,
         limits: Limits { memory: MemoryLimit::Bytes(64 << 20), jobs: NonZeroU16::new(3) },
         cache: Some(CacheLocation { folder: path("c"), most: 1 << 40 }),
     }
+}
+
+fn labels() -> LabelOptions {
+    LabelOptions {
+        labels: vec![LabelRule { name: "query".to_owned(), field: "p:r/q".to_owned() }],
+        when: vec![condition("state=2")],
+        ends: vec!["p:end".to_owned()],
+        handovers: vec!["p:to/tid".to_owned()],
+    }
+}
+
+fn condition(text: &str) -> Condition {
+    text.parse().unwrap_or_else(|error| unreachable!("{error}"))
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{json, matches_pattern, without_modifiers};
+use crate::{fits_event, json, matches_pattern};
 
 /// Fields of samples, by patterns `EVENT/FIELD`. None are selected by default, since values can be private.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,11 +37,7 @@ impl FieldSelection {
             return true;
         }
         let (of_event, name) = pattern.rsplit_once('/').unwrap_or(("*", pattern));
-        let fits = |pattern: &str, text: &[u8]| matches_pattern(pattern.as_bytes(), text);
-        fits(name, field)
-            && [event, without_modifiers(event)]
-                .iter()
-                .any(|event| fits(of_event, event.as_bytes()))
+        matches_pattern(name.as_bytes(), field) && fits_event(of_event, event)
     }
 }
 

@@ -15,11 +15,14 @@
 
 mod cache_location;
 mod choice;
+mod choice_or_value;
 mod choices;
+mod condition;
 mod example;
 mod fields;
 mod files;
 mod json;
+mod labels;
 mod limits;
 mod names;
 mod pattern;
@@ -31,14 +34,17 @@ mod values;
 
 pub use cache_location::CacheLocation;
 pub use choice::{Choice, UnknownChoice};
+pub use choice_or_value::ChoiceOrValue;
 pub use choices::{CostKind, Demangle, GroupBy, Join, StackRoot, TopFormat, Weight};
+pub use condition::{Condition, ConditionError};
 pub use example::every_option;
 pub use fields::FieldSelection;
 pub use files::{FileSearch, FolderOption, PathMap, Servers, parse_module_file, parse_path_map};
 pub use json::OptionsError;
+pub use labels::{LabelError, LabelOptions, LabelRule};
 pub use limits::Limits;
 pub use names::NameOptions;
-pub use pattern::{matches_pattern, without_modifiers};
+pub use pattern::{fits_event, matches_pattern, without_modifiers};
 pub use query_filter::QueryFilter;
 pub use remedy::{
     DebugInfo, DebugProof, OptionName, Remedy, ShortRemedy, Spelling, SymbolPresence,

@@ -27,6 +27,13 @@ pub fn matches_pattern(pattern: &[u8], name: &[u8]) -> bool {
     pattern.get(at..).unwrap_or_default().iter().all(|&byte| byte == b'*')
 }
 
+/// Returns true if a pattern matches the name of an event, with its modifiers or without.
+#[must_use]
+pub fn fits_event(pattern: &str, event: &str) -> bool {
+    let fits = |name: &str| matches_pattern(pattern.as_bytes(), name.as_bytes());
+    fits(event) || fits(without_modifiers(event))
+}
+
 /// Removes the modifiers of an event's name, the letters after the last colon. Tracepoints have a colon, too.
 ///
 /// Source: perf-list(1), "EVENT MODIFIERS".

@@ -7,8 +7,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    CacheLocation, FieldSelection, FileSearch, Join, Limits, NameOptions, OptionsError,
-    SampleFilter, cache_location, json,
+    CacheLocation, FieldSelection, FileSearch, Join, LabelOptions, Limits, NameOptions,
+    OptionsError, SampleFilter, cache_location, json,
 };
 
 /// The default of [`Options::max_frames`].
@@ -38,6 +38,9 @@ pub struct Options {
     pub tail_calls: bool,
     /// Fields of samples that become columns of the profile.
     pub with_fields: FieldSelection,
+    /// Labels of samples by earlier events of their threads.
+    #[serde(flatten)]
+    pub labels: LabelOptions,
     /// Field of numbers that replaces the period of samples, by a pattern as in `with_fields`. Samples without the field
     /// are omitted.
     pub weight_field: Option<String>,
@@ -67,6 +70,7 @@ impl Default for Options {
             join: Join::default(),
             tail_calls: true,
             with_fields: FieldSelection::default(),
+            labels: LabelOptions::default(),
             weight_field: None,
             off_cpu: false,
             off_cpu_optional: false,
@@ -94,6 +98,11 @@ impl Options {
         if given("cache_size") && !given("cache") {
             let reason = "it means nothing without cache".to_owned();
             return Err(OptionsError::Value { name: "cache_size".to_owned(), reason });
+        }
+        let of_labels = ["label_when", "label_end", "handover"];
+        if let Some(name) = of_labels.into_iter().find(|name| given(name) && !given("label")) {
+            let reason = "it means nothing without label".to_owned();
+            return Err(OptionsError::Value { name: name.to_owned(), reason });
         }
         json::object::read(object)
     }
@@ -153,7 +162,7 @@ mod tests {
         assert_eq!(Options::from_json(&options.to_json()).unwrap(), options);
         // Each option alone.
         for (name, value) in object {
-            if name == "cache_size" {
+            if ["cache_size", "label_when", "label_end", "handover"].contains(&name.as_str()) {
                 continue;
             }
             let alone = Map::from_iter([(name.clone(), value)]);
@@ -238,6 +247,7 @@ mod tests {
                 r#"{"map":"x"}"#,
                 "option 'map': map hint \"x\": there is no @; expected OBJECT@PID,START,LEN[,OFFSET]",
             ),
+            (r#"{"label_end":"x"}"#, "option 'label_end': it means nothing without label"),
             (r#"{"cache_size":"1G"}"#, "option 'cache_size': it means nothing without cache"),
             (
                 r#"{"time":"x","pid":[1]}"#,

@@ -4,7 +4,7 @@ use address::{Pid, Tid};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{OptionsError, TimeRange, json};
+use crate::{Condition, OptionsError, TimeRange, json};
 
 /// Selection of samples. An empty list selects all. Memory maps are always replayed completely.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +30,9 @@ pub struct SampleFilter {
     pub cpus: Vec<u32>,
     /// Range of time.
     pub time: TimeRange,
+    /// Conditions on fields and labels, which all have to hold.
+    #[serde(rename = "where", deserialize_with = "json::each")]
+    pub conditions: Vec<Condition>,
 }
 
 impl SampleFilter {

@@ -125,6 +125,14 @@ impl RecordedFields {
         &self.columns
     }
 
+    /// Returns the fields of an event.
+    #[must_use]
+    pub fn of_event(&self, event: u16) -> &[FieldColumn] {
+        let first = self.columns.partition_point(|column| column.event < event);
+        let end = self.columns.partition_point(|column| column.event <= event);
+        self.columns.get(first..end).unwrap_or_default()
+    }
+
     /// Number of further fields, which are omitted since there are too many.
     #[must_use]
     pub const fn omitted(&self) -> u64 {

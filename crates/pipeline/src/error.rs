@@ -98,10 +98,12 @@ pub enum Error {
     /// Times off the processor were asked for while the profile grows: they are known at its end.
     #[error("off-CPU times are only known at the end of a recording")]
     OffCpuWhileGrowing,
-    /// The filter names an event that was not recorded.
+    /// An option names an event that was not recorded.
     #[error("the recording has {}", recorded.join(", "))]
     UnknownEvent {
-        /// The name in the filter.
+        /// The option with the name.
+        option: &'static str,
+        /// The name.
         name: String,
         /// The recorded event names.
         recorded: Vec<String>,
@@ -116,13 +118,27 @@ pub enum Error {
         /// The recorded fields, as `EVENT/FIELD`.
         recorded: Vec<String>,
     },
-    /// The field for the weight of samples has no numbers.
+    /// The field of an option has no numbers.
     #[error("the values of this field are not numbers; fields of numbers: {}", listed(recorded))]
-    WeightNotNumber {
+    FieldNotNumber {
+        /// The option with the pattern.
+        option: &'static str,
         /// The pattern of the option.
         pattern: String,
         /// The recorded fields of numbers, as `EVENT/FIELD`.
         recorded: Vec<String>,
+    },
+    /// A condition compares a field with a value of another type.
+    #[error(
+        "the values of this field are {kinds}; compare text with = or !=, and numbers with a number or a range such as 1..3"
+    )]
+    ConditionType {
+        /// The option with the condition.
+        option: &'static str,
+        /// The condition.
+        condition: String,
+        /// The types of the values, such as `numbers`.
+        kinds: &'static str,
     },
     /// A path given as a build-id store is neither a folder nor an archive.
     #[error("neither a directory nor an archive")]

@@ -34,8 +34,8 @@ mod tails;
 mod values;
 
 pub use driver::replayer::{
-    FieldSelection, Join, MissedMaps, NoObserver, Replay, ReplayObserver, ReplayOptions,
-    ReplayTimings, Replayer,
+    FieldSelection, Join, LabelOptions, MissedMaps, NoObserver, Replay, ReplayObserver,
+    ReplayOptions, ReplayTimings, Replayer,
 };
 pub use driver::watch::{PartialReplay, Renewed};
 pub use plan::apply::{apply as apply_record, learn_build_ids, learn_files};

@@ -12,7 +12,7 @@ use profile::query::{WeightUnit, Weights, found_counts};
 use profile::{LONGEST_REPEATED, Profile};
 
 /// Prints an SVG.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Flamegraph {
     /// Options of the drawn stacks.
     pub stacks: Folded,

@@ -9,19 +9,21 @@ use std::io;
 use hashbrown::HashMap;
 
 use crate::facts::{FormatFacts, PLAIN, ShownWeights};
-use crate::options::{StackRoot, StackWeight};
+use crate::options::{ChoiceOrValue, StackRoot, StackWeight};
 use crate::printer::Printer;
 use crate::render::chunks::write_rows;
+use crate::render::field_value::value_text;
 use crate::render::joined_paths::{JoinedPaths, joined_names};
 use crate::render::name_tree::{NameId, NameTree};
 use crate::render::text::push_number;
 use profile::query::Weights;
+use profile::query::engine::{RowValue, ValueColumns};
 use profile::{
-    LONGEST_REPEATED, Profile, SampleRow, StackId, StringId, Table, ThreadId, ThreadRow,
+    LONGEST_REPEATED, Profile, SampleId, SampleRow, StackId, StringId, Table, ThreadId, ThreadRow,
 };
 
 /// Prints folded stacks.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Folded {
     /// Whether inlined functions are separate frames.
     pub inlines: bool,
@@ -32,7 +34,7 @@ pub struct Folded {
     /// Whether kernel functions get the suffix `_[k]`.
     pub kernel_suffix: bool,
     /// Outermost frame of each stack.
-    pub root: StackRoot,
+    pub root: ChoiceOrValue<StackRoot>,
     /// Whether stacks start with the innermost function, after the root.
     pub reverse: bool,
 }
@@ -71,23 +73,18 @@ impl Folded {
         out: &mut dyn io::Write,
     ) -> io::Result<()> {
         let mut tree = NameTree::new(profile, self.inlines, self.kernel_suffix);
-        let comms: Table<ThreadId, StringId> = profile
-            .threads
-            .iter()
-            .map(|thread| tree.intern(&self.root_name(profile, thread)))
-            .collect();
-        let unknown = tree.intern(b"");
+        let roots = self.roots(profile, &mut tree);
         tree.truncate_labels(most(tree.len()));
-        let comm = |sample: &SampleRow| comms.get(sample.thread).copied().unwrap_or(unknown);
         let joined = mark.map(|_| joined_names(profile, &tree));
-        let lines = self.lines(profile, &tree, comm, joined.as_ref());
+        let lines = self.lines(profile, &tree, &roots, joined.as_ref());
         let paths = mark.map(|_| self.joined_paths(&tree, &lines)).unwrap_or_default();
         let cost = |row: usize| lines.get(row).map_or(0, |line| u64::from(tree.depth(line.node)));
         write_rows(out, lines.len(), cost, |rows, text| {
             let mut path = Vec::new();
             for line in lines.get(rows).unwrap_or_default() {
-                let mut is_empty = self.root == StackRoot::None && !line.truncated;
-                if self.root != StackRoot::None {
+                let has_root = self.root != StackRoot::None.into();
+                let mut is_empty = !has_root && !line.truncated;
+                if has_root {
                     text.extend_from_slice(tree.label(line.comm));
                     text.push(b';');
                 }
@@ -150,17 +147,17 @@ impl Folded {
         &self,
         profile: &Profile,
         tree: &NameTree,
-        comm: impl Fn(&SampleRow) -> StringId,
+        roots: &Table<SampleId, StringId>,
         joined: Option<&Table<StackId, u32>>,
     ) -> Vec<FoldedLine> {
         let mut weights: HashMap<(StringId, bool, Option<NameId>, u32), u64> = HashMap::new();
         let counted = Weights::new(profile, self.weight);
-        for sample in &profile.samples {
+        for ((_, sample), &root) in profile.samples.entries().zip(roots) {
             let Some(added) = counted.of(sample) else { continue };
             let truncated = !self.keep_unrooted && !sample.end.is_rooted();
             let joined = joined.zip(sample.stack).and_then(|(joined, stack)| joined.get(stack));
             let joined = joined.copied().unwrap_or(0);
-            let key = (comm(sample), truncated, tree.node_of(sample.stack), joined);
+            let key = (root, truncated, tree.node_of(sample.stack), joined);
             let weight = weights.entry(key).or_default();
             *weight = weight.saturating_add(added);
         }
@@ -195,14 +192,34 @@ impl Folded {
         }
     }
 
-    fn root_name(&self, profile: &Profile, thread: &ThreadRow) -> Vec<u8> {
-        let of_process = self.root == StackRoot::Process;
+    /// Returns the outermost frame of each sample.
+    fn roots(&self, profile: &Profile, tree: &mut NameTree) -> Table<SampleId, StringId> {
+        let root = match &self.root {
+            ChoiceOrValue::Choice(root) => *root,
+            ChoiceOrValue::Value(name) => {
+                let columns = ValueColumns::named(profile, name);
+                let mut known: HashMap<RowValue, StringId> = HashMap::new();
+                let samples = profile.samples.entries();
+                let values = samples.map(|(id, sample)| columns.of(sample.event, id));
+                let mut name = |value| tree.intern(&value_text(profile, value));
+                return values.map(|it| *known.entry(it).or_insert_with(|| name(it))).collect();
+            }
+        };
+        let names = profile.threads.iter().map(|thread| Self::root_name(root, profile, thread));
+        let threads: Table<ThreadId, StringId> = names.map(|name| tree.intern(&name)).collect();
+        let unknown = tree.intern(b"");
+        let of = |sample: &SampleRow| threads.get(sample.thread).copied().unwrap_or(unknown);
+        profile.samples.iter().map(of).collect()
+    }
+
+    fn root_name(root: StackRoot, profile: &Profile, thread: &ThreadRow) -> Vec<u8> {
+        let of_process = root == StackRoot::Process;
         let name = if of_process { thread.process } else { thread.comm };
         let mut name = profile.strings.get(name).to_vec();
-        if name.is_empty() && matches!(self.root, StackRoot::Process | StackRoot::Thread) {
+        if name.is_empty() && matches!(root, StackRoot::Process | StackRoot::Thread) {
             name.extend_from_slice(b"[unknown]");
         }
-        match self.root {
+        match root {
             StackRoot::Comm => {}
             StackRoot::Process => name.extend_from_slice(format!("-{}", thread.pid).as_bytes()),
             StackRoot::Thread => {

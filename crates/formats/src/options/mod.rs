@@ -2,14 +2,14 @@
 
 mod script_fields;
 
-/// The outermost frame of a folded stack.
-pub use options::StackRoot;
 /// Weight of a sample in formats that add samples up.
 pub use options::Weight as StackWeight;
+/// The outermost frame of a folded stack.
+pub use options::{ChoiceOrValue, StackRoot};
 pub use script_fields::ScriptFields;
 
 /// User options of a format. Folded stacks support all stack options, other formats a subset.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FormatOptions {
     /// Whether inlined functions are separate frames. Otherwise, only the function that contains them is shown.
     pub inlines: bool,
@@ -21,7 +21,7 @@ pub struct FormatOptions {
     /// Folded: whether the names of kernel functions get the suffix `_[k]`.
     pub kernel_suffix: bool,
     /// Folded: outermost frame of each stack.
-    pub root: StackRoot,
+    pub root: ChoiceOrValue<StackRoot>,
     /// Folded: whether stacks start with the innermost function.
     pub reverse: bool,
     /// perf script: fields to print.
@@ -39,7 +39,7 @@ impl FormatOptions {
         keep_unrooted: false,
         weight: StackWeight::Samples,
         kernel_suffix: false,
-        root: StackRoot::Comm,
+        root: ChoiceOrValue::Choice(StackRoot::Comm),
         reverse: false,
         fields: ScriptFields::DEFAULT,
         inverted: false,

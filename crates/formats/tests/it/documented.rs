@@ -51,7 +51,7 @@ fn fields() {
     let documentation = document("OUTPUT.md");
     let mut fields = Vec::new();
     let options = FormatOptions::DEFAULT;
-    let json = printed(&one_of_everything(), Format::Json, options);
+    let json = printed(&one_of_everything(), Format::Json, options.clone());
     names(&serde_json::from_slice(&json).expect("valid JSON"), &mut fields);
     let ndjson = printed(&one_of_everything(), Format::Ndjson, options);
     for line in ndjson.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {

@@ -129,8 +129,12 @@ fn folded() {
 
 #[test]
 fn folded_roots_and_reverse() {
-    let options =
-        FormatOptions { root: StackRoot::Thread, reverse: true, keep_unrooted: true, ..DEFAULT };
+    let options = FormatOptions {
+        root: StackRoot::Thread.into(),
+        reverse: true,
+        keep_unrooted: true,
+        ..DEFAULT
+    };
     let text = [
         b"[unknown]--1/7 1\n".as_slice(),
         b"a b:\"c-42/43;inl2;op:\"x\";main 1\n",
@@ -139,7 +143,7 @@ fn folded_roots_and_reverse() {
         b"\xfft\\n-123456/123456;read_zero;main 1\n",
     ];
     check_of(&of_one_event(), Format::Folded, options, &text.concat());
-    let options = FormatOptions { root: StackRoot::Process, ..DEFAULT };
+    let options = FormatOptions { root: StackRoot::Process.into(), ..DEFAULT };
     assert_eq!(
         printed(&of_first_event(), Format::Folded, options),
         b"a b:\"c-42;[truncated];main 1\n"
@@ -151,7 +155,7 @@ fn folded_roots_and_reverse() {
         b"main;op:\"x\";inl2 1\n",
         b"main;read_zero 1\n",
     ];
-    let options = FormatOptions { root: StackRoot::None, keep_unrooted: true, ..DEFAULT };
+    let options = FormatOptions { root: StackRoot::None.into(), keep_unrooted: true, ..DEFAULT };
     check_of(&of_one_event(), Format::Folded, options, &text.concat());
 }
 
@@ -166,7 +170,7 @@ fn of_first_event() -> profile::Profile {
 #[test]
 fn folded_weights() {
     let options = FormatOptions { weight: StackWeight::Period, keep_unrooted: true, ..DEFAULT };
-    assert_eq!(printed(&of_first_event(), Format::Folded, options), b"a b:\"c;main 3\n");
+    assert_eq!(printed(&of_first_event(), Format::Folded, options.clone()), b"a b:\"c;main 3\n");
     let mut profile = one_of_everything();
     let mut again = profile.samples.as_slice()[0];
     profile.samples.push(again);
@@ -184,7 +188,7 @@ fn json() {
     let version = env!("CARGO_PKG_VERSION");
     let lines = [
         &format!(
-            r#"{{"meta":{{"schema":"unwind-perf-stacks","version":1,"revision":10,"generator":"unwind-perf {version}"}},"#
+            r#"{{"meta":{{"schema":"unwind-perf-stacks","version":1,"revision":11,"generator":"unwind-perf {version}"}},"#
         ),
         r#""recording":{"command_line":["perf","record","--call-graph","dwarf,16384"],"hostname":"box","arch":"x86_64","cpus_online":2},"#,
         r#""words":{"end":["root","root-across-gap","stack-exhausted","memory-not-recorded","other-stack","register-unknown","not-mapped","anonymous-memory","no-module","no-unwind-info","bad-unwind-info","no-progress","max-frames","kernel-only","no-user-regs","no-user-stack","unsupported-abi","recorded","guest","return-probe","no-switch","unproven-root"],"found_by":["sampled","cfi","callchain","call-stack","leaf-rule","prologue","code","frame-pointer","scan","joined","gap","tail-call","tail-calls"],"module_kind":["elf","file","anonymous","kernel"]},"#,

@@ -2,8 +2,9 @@
 
 use std::io::Read as _;
 
+use address::{FieldKind, Timestamp};
 use formats::{Format, FormatOptions, StackWeight};
-use profile::Profile;
+use profile::{FieldValue, Profile, RowId as _, SampleId};
 use serde_json::{Value, json};
 
 use crate::printed;
@@ -126,4 +127,36 @@ fn weights_and_nothing() {
     assert_eq!((&samples["weight"], &samples["weightType"]), (&json!([3]), &json!("samples")));
     assert_eq!(document_["threads"][1]["samples"]["stack"][0], Value::Null);
     assert_eq!(document(&empty(), FormatOptions::DEFAULT)["threads"], json!([]));
+}
+
+/// Fields are markers at the time of their sample; a label lasts from the first to the last of consecutive samples.
+#[test]
+fn values_are_markers() {
+    let mut profile = one_of_everything();
+    let first = profile.samples.as_slice()[0];
+    profile.summary.lost_samples = 0;
+    let rows = (0..4).map(|at| first.with_time(Some(Timestamp(1_000_000 * (at + 1)))));
+    profile.samples = rows.collect();
+    let [query, select, update, bytes] =
+        [&b"query"[..], b"select \"1\"", b"update", b"bytes"].map(|it| profile.strings.intern(it));
+    profile.fields.add_column(None, query, FieldKind::Text);
+    profile.fields.add_column(Some(first.event), bytes, FieldKind::Unsigned);
+    for (sample, label) in [(0, select), (1, select), (3, update)] {
+        profile.fields.push(0, SampleId::from_index(sample), FieldValue::Text(label));
+    }
+    profile.fields.push(1, SampleId::from_index(2), FieldValue::Unsigned(4096));
+    let document = document(&profile, FormatOptions::DEFAULT);
+    let markers = &document["threads"][0]["markers"];
+    let values = markers["data"].as_array().expect("data").iter().map(|it| it["values"].clone());
+    assert_eq!(values.collect::<Vec<_>>(), ["select \"1\"", "update", "bytes=4096"]);
+    assert_eq!(markers["startTime"], json!([0, 3, 2]));
+    assert_eq!(markers["endTime"], json!([1, 3, null]));
+    assert_eq!(markers["phase"], json!([1, 1, 0]));
+    let name = |at: usize| {
+        let index = markers["name"][at].as_u64().expect("an index") as usize;
+        document["shared"]["stringArray"][index].clone()
+    };
+    assert_eq!([name(0), name(2)], ["query", "cpu-clock"]);
+    let types = document["meta"]["markerSchema"].as_array().expect("types");
+    assert_eq!(types.last().expect("a type")["name"], "values");
 }

@@ -24,7 +24,7 @@ fn json_fits_its_schema() {
     for profile in [one_of_everything(), empty()] {
         for inlines in [true, false] {
             let options = FormatOptions { inlines, ..FormatOptions::DEFAULT };
-            check(&schema, &parsed(&printed(&profile, Format::Json, options)));
+            check(&schema, &parsed(&printed(&profile, Format::Json, options.clone())));
         }
     }
 }
@@ -45,7 +45,7 @@ fn control_groups_fit() {
     let path = profile.strings.intern(b"/user.slice");
     profile.threads.as_mut_slice()[1].cgroup = Some(path);
     let options = FormatOptions::DEFAULT;
-    let json = parsed(&printed(&profile, Format::Json, options));
+    let json = parsed(&printed(&profile, Format::Json, options.clone()));
     check(&parsed(document("stacks.schema.json").as_bytes()), &json);
     let cgroups = serde_json::json!([null, path.as_u32(), null]);
     assert_eq!(json["threads"]["cgroup"], cgroups);
@@ -64,28 +64,31 @@ fn control_groups_fit() {
 fn values_of_fields_fit() {
     let mut profile = one_of_everything();
     let mut id = |text: &[u8]| profile.strings.intern(text);
-    let (number, text, list) = (id(b"size"), id(b"path"), id(b"args"));
+    let (number, text, list, label) = (id(b"size"), id(b"path"), id(b"args"), id(b"request"));
     let (value, array) = (id(b"/a"), id(b"[1,-2]"));
     let (event, sample) = (profile.samples.as_slice()[1].event, SampleId::new(1));
     let columns = [
-        (number, FieldKind::Signed, FieldValue::Signed(i64::MIN)),
-        (text, FieldKind::Text, FieldValue::Text(value)),
-        (list, FieldKind::List, FieldValue::List(array)),
+        (None, label, FieldKind::Unsigned, FieldValue::Unsigned(7)),
+        (Some(event), number, FieldKind::Signed, FieldValue::Signed(i64::MIN)),
+        (Some(event), text, FieldKind::Text, FieldValue::Text(value)),
+        (Some(event), list, FieldKind::List, FieldValue::List(array)),
     ];
-    for (column, (name, kind, value)) in columns.into_iter().enumerate() {
+    for (column, (event, name, kind, value)) in columns.into_iter().enumerate() {
         profile.fields.add_column(event, name, kind);
         profile.fields.push(column, sample, value);
     }
     let options = FormatOptions::DEFAULT;
-    let json = parsed(&printed(&profile, Format::Json, options));
+    let json = parsed(&printed(&profile, Format::Json, options.clone()));
     check(&parsed(document("stacks.schema.json").as_bytes()), &json);
-    assert_eq!(json["fields"][0]["value"], serde_json::json!([i64::MIN]));
-    assert_eq!(json["fields"][2]["value"], serde_json::json!([[1, -2]]));
+    assert_eq!(json["fields"][0]["event"], serde_json::Value::Null);
+    assert_eq!(json["fields"][1]["value"], serde_json::json!([i64::MIN]));
+    assert_eq!(json["fields"][3]["value"], serde_json::json!([[1, -2]]));
     let schema = parsed(document("ndjson.schema.json").as_bytes());
     let text = printed(&profile, Format::Ndjson, options);
     let line = text.split(|&byte| byte == b'\n').nth(1).map(parsed).expect("a line");
     check(&schema, &line);
-    let expected = serde_json::json!({ "size": i64::MIN, "path": "/a", "args": [1, -2] });
+    let expected =
+        serde_json::json!({ "request": 7, "size": i64::MIN, "path": "/a", "args": [1, -2] });
     assert_eq!(line["fields"], expected);
 }
 
@@ -147,7 +150,7 @@ fn column(document: &Value, table: &str, name: &str) -> Vec<Option<u64>> {
 fn indexes_stay_inside() {
     for inlines in [true, false] {
         let options = FormatOptions { inlines, ..FormatOptions::DEFAULT };
-        let json = parsed(&printed(&one_of_everything(), Format::Json, options));
+        let json = parsed(&printed(&one_of_everything(), Format::Json, options.clone()));
         let length = |table: &str| json[table]["length"].as_u64().expect("a length");
         let strings = json["strings"].as_array().expect("strings").len() as u64;
         let words = |name: &str| json["words"][name].as_array().expect("words").len() as u64;

@@ -48,7 +48,8 @@ pub(super) fn answer(call: &Call<'_>, args: &Args) -> Result<Answer, Refusal> {
     let pools = call.recordings.options.options.names.fold_threads;
     let shape = TableShape { pools, sort: args.sort.0, ..TableShape::all(by) };
     let (all, _) = table(&selection, shape);
-    let keys = RowKeys::new(profile, &selection, by, pools, &all);
+    let grouping = by.into();
+    let keys = RowKeys::new(profile, &selection, &grouping, pools, &all);
     let (total, unit) = scale(&selection);
     let named: Vec<(Map<String, Value>, &TableRow)> = all
         .iter()

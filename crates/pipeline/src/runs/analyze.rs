@@ -13,6 +13,7 @@ use super::analysis::{Analysis, FinishedRun};
 use super::assemble::{add_head, add_modules, add_threads};
 use super::driver::{Driver, Reading, Walked};
 use super::input::{LiveReader, OpenedRecording, can_be_read_again, check_whole, open_with};
+use super::labels::unknown_labels;
 use super::off_cpu::{add_off_cpu, name_asleep, off_cpu_findings};
 use super::run::Run;
 use super::schedule::by_samples::StepRule;
@@ -171,6 +172,7 @@ impl Run<'_> {
             missed_maps,
             rejected: left_out,
             off_cpu,
+            partial_label_events,
             timings: times,
             mut held,
             ..
@@ -194,6 +196,8 @@ impl Run<'_> {
             off_cpu.iter().flat_map(|times| off_cpu_findings(&analysis.profile, times, spelling));
         let findings: Vec<_> = findings.collect();
         analysis.profile.summary.findings.extend(findings);
+        let unknown = unknown_labels(&analysis.profile, partial_label_events, spelling);
+        analysis.profile.summary.findings.extend(unknown);
         if names_come_last {
             held.set(analysis.profile.heap_bytes() as u64);
             self.go_on()?;

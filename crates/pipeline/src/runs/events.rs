@@ -27,7 +27,7 @@ pub(crate) fn filter(
         indexes.extend(matching(name, head.events()));
         if indexes.len() == before {
             let recorded = head.events().iter().map(|event| event.name.clone()).collect();
-            return Err(Error::UnknownEvent { name: name.clone(), recorded });
+            return Err(Error::UnknownEvent { option: "event", name: name.clone(), recorded });
         }
     }
     let is_relative = |point: &Option<TimePoint>| !matches!(point, None | Some(TimePoint::At(_)));

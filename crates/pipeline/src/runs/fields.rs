@@ -1,6 +1,6 @@
 //! Fields of samples that the options of a run name.
 
-use options::FieldSelection;
+use options::{Condition, FieldSelection, LabelOptions, fits_event};
 use perf_data::{FieldColumn, Head, RecordedFields, SelectedFields};
 
 use crate::error::Error;
@@ -40,6 +40,62 @@ pub(super) fn check_selection(selection: &FieldSelection, head: &Head) -> Result
     }
 }
 
+/// Refuses labels and conditions that name unknown fields or events, or compare values with those of another type.
+pub(super) fn check_values(
+    conditions: &[Condition],
+    labels: &LabelOptions,
+    head: &Head,
+) -> Result<(), Error> {
+    if conditions.is_empty() && labels.is_empty() {
+        return Ok(());
+    }
+    let fields = RecordedFields::of(head);
+    let found = |option: &'static str, pattern: &str| {
+        let found: Vec<_> =
+            fields.columns().iter().filter(|column| selects(pattern, column, head)).collect();
+        if found.is_empty() {
+            let recorded = names(fields.columns().iter(), head);
+            return Err(Error::UnknownField { option, pattern: pattern.to_owned(), recorded });
+        }
+        Ok(found)
+    };
+    for label in &labels.labels {
+        found("label", &label.field)?;
+    }
+    for field in &labels.handovers {
+        if !found("handover", field)?.iter().any(|column| column.kind.is_number()) {
+            let numbers = fields.columns().iter().filter(|column| column.kind.is_number());
+            let (pattern, recorded) = (field.clone(), names(numbers, head));
+            return Err(Error::FieldNotNumber { option: "handover", pattern, recorded });
+        }
+    }
+    for event in &labels.ends {
+        if !head.events().iter().any(|it| fits_event(event, &it.name)) {
+            let recorded = head.events().iter().map(|it| it.name.to_string()).collect();
+            return Err(Error::UnknownEvent { option: "label_end", name: event.clone(), recorded });
+        }
+    }
+    let of_labels = labels.when.iter().map(|condition| ("label_when", condition));
+    let of_samples = conditions.iter().map(|condition| ("where", condition));
+    for (option, condition) in of_labels.chain(of_samples) {
+        let of_label =
+            labels.labels.iter().filter(|it| option == "where" && it.name == condition.field);
+        let mut fields = Vec::new();
+        for label in of_label {
+            fields.extend(found("label", &label.field)?);
+        }
+        if fields.is_empty() {
+            fields = found(option, &condition.field)?;
+        }
+        if !fields.iter().any(|column| condition.suits(column.kind)) {
+            let is_text = fields.iter().any(|column| !column.kind.is_number());
+            let kinds = if is_text { "text" } else { "numbers" };
+            return Err(Error::ConditionType { option, condition: condition.to_string(), kinds });
+        }
+    }
+    Ok(())
+}
+
 /// Returns the events whose samples are weighed by a field, with its name.
 pub(super) fn weights(pattern: &str, head: &Head) -> Vec<(u16, Box<[u8]>)> {
     let mut fields = SelectedFields::default();
@@ -59,7 +115,8 @@ pub(super) fn weighed_events(pattern: &str, head: &Head) -> Result<Vec<u16>, Err
     let (fields, pattern) = (RecordedFields::of(head), pattern.to_owned());
     if fields.columns().iter().any(|column| selects(&pattern, column, head)) {
         let numbers = fields.columns().iter().filter(|column| column.kind.is_number());
-        return Err(Error::WeightNotNumber { pattern, recorded: names(numbers, head) });
+        let recorded = names(numbers, head);
+        return Err(Error::FieldNotNumber { option: "weight_field", pattern, recorded });
     }
     let recorded = names(fields.columns().iter(), head);
     Err(Error::UnknownField { option: "weight_field", pattern, recorded })

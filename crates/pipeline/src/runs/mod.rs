@@ -10,6 +10,7 @@ mod events;
 mod fields;
 mod head;
 mod input;
+mod labels;
 mod lag;
 mod maps;
 mod off_cpu;

@@ -26,14 +26,14 @@ pub(super) fn add_off_cpu(
     is_extra: bool,
 ) -> Result<(), Error> {
     let event = profile.events.next_id();
-    let mut added: Vec<SampleRow> = Vec::with_capacity(times.spans.len());
+    let mut added: Vec<DerivedSample> = Vec::with_capacity(times.spans.len());
     for span in &times.spans {
-        if let Some(&shown_by) = find(profile, span.shown_by) {
+        if let Some((from, shown_by)) = find(profile, span.shown_by) {
             let mut row = shown_by.with_time(Some(span.since)).with_period(Some(span.duration));
             row.event = event;
             let kind =
                 if span.preempted == Some(true) { WaitKind::Preempted } else { WaitKind::Unknown };
-            added.push(row.with_wait(kind, false));
+            added.push((row.with_wait(kind, false), Some(from)));
         }
     }
     add_asleep(profile, times, &mut added);
@@ -47,7 +47,7 @@ pub(super) fn add_off_cpu(
         });
     }
     // Times with the same begin stay in the order of the samples that show them.
-    added.sort_by_key(|row| row.time());
+    added.sort_by_key(|(row, _)| row.time());
     merge(profile, added);
     // A software event with period 1.
     let name = profile.strings.intern(NAME);
@@ -59,7 +59,7 @@ pub(super) fn add_off_cpu(
 }
 
 /// Adds a sample without a stack for each thread that always slept, and lists the threads without a switch.
-fn add_asleep(profile: &mut Profile, times: &OffCpuTimes, added: &mut Vec<SampleRow>) {
+fn add_asleep(profile: &mut Profile, times: &OffCpuTimes, added: &mut Vec<DerivedSample>) {
     let event = profile.events.next_id();
     let rows = times.without_switches.iter().map(|it| ThreadWithoutSwitch {
         thread: ThreadId::new(it.thread),
@@ -78,10 +78,11 @@ fn add_asleep(profile: &mut Profile, times: &OffCpuTimes, added: &mut Vec<Sample
     let empty = profile.layouts.iter().position(|layout| layout.biases().is_empty());
     let layout = empty.map_or_else(|| profile.layouts.next_id(), LayoutId::from_index);
     added.extend(asleep().map(|it| {
-        SampleRow::new(it.thread, event, EndReason::NoSwitch, None, layout)
+        let row = SampleRow::new(it.thread, event, EndReason::NoSwitch, None, layout)
             .with_time(Some(it.since))
             .with_period(Some(it.duration))
-            .with_wait(WaitKind::Unknown, false)
+            .with_wait(WaitKind::Unknown, false);
+        (row, None)
     }));
     if empty.is_none() {
         profile.layouts.push(LayoutRow::default());
@@ -109,22 +110,30 @@ pub(super) fn name_asleep(profile: &mut Profile) {
 }
 
 /// Returns the sample with this key.
-fn find(profile: &Profile, key: SampleKey) -> Option<&SampleRow> {
+fn find(profile: &Profile, key: SampleKey) -> Option<(SampleId, SampleRow)> {
     let (time, event) = (Some(key.time), EventId::new(key.event));
     let rows = profile.samples.as_slice();
     let first = rows.partition_point(|row| row.time() < time);
-    let mut same_time = rows.get(first..)?.iter().take_while(|row| row.time() == time);
-    same_time.find(|row| row.thread == ThreadId::new(key.thread) && row.event == event)
+    let mut same_time = (first..).zip(rows.get(first..)?).take_while(|(_, row)| row.time() == time);
+    let is_it = |row: &SampleRow| row.thread == ThreadId::new(key.thread) && row.event == event;
+    let (at, row) = same_time.find(|(_, row)| is_it(row))?;
+    Some((SampleId::from_index(at), *row))
 }
 
-/// Inserts samples by time, after recorded samples of the same time.
-fn merge(profile: &mut Profile, added: Vec<SampleRow>) {
+/// A sample that was not recorded, and the recorded one that it is derived from.
+type DerivedSample = (SampleRow, Option<SampleId>);
+
+/// Inserts samples by time, after recorded samples of the same time. They have the labels of those that they are
+/// derived from.
+fn merge(profile: &mut Profile, added: Vec<DerivedSample>) {
     let recorded = std::mem::take(&mut profile.samples);
     let mut all = Vec::with_capacity(recorded.len() + added.len());
     let mut added = added.into_iter().peekable();
     let mut ids = Vec::new();
+    let mut derived = Vec::new();
     for &row in &recorded {
-        while let Some(before) = added.next_if(|it| it.time() < row.time()) {
+        while let Some((before, from)) = added.next_if(|(it, _)| it.time() < row.time()) {
+            derived.push((SampleId::from_index(all.len()), from));
             all.push(before);
         }
         if !profile.fields.is_empty() {
@@ -132,8 +141,14 @@ fn merge(profile: &mut Profile, added: Vec<SampleRow>) {
         }
         all.push(row);
     }
-    all.extend(added);
-    profile.fields.renumber(|sample| ids.get(sample.index()).copied());
+    for (row, from) in added {
+        derived.push((SampleId::from_index(all.len()), from));
+        all.push(row);
+    }
+    let new_id = |sample: SampleId| ids.get(sample.index()).copied();
+    profile.fields.renumber(new_id);
+    let pairs = derived.into_iter().filter_map(|(to, from)| Some((to, new_id(from?)?)));
+    profile.fields.copy_labels(&pairs.collect::<Vec<_>>());
     profile.samples = Table::from_vec(all);
 }
 

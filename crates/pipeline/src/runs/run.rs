@@ -14,7 +14,7 @@ use replay::{ReplayObserver, ReplayOptions, Replayer, Thread, has_switches};
 use unwinder::{Engine, StoredRules};
 
 use super::events::filter;
-use super::fields::{check_selection, weighed_events};
+use super::fields::{check_selection, check_values, weighed_events};
 use super::input::{ReleasedPages, sample_times};
 use crate::cached_rules::{store_rules, stored_rules};
 use crate::error::Error;
@@ -212,6 +212,7 @@ impl Run<'_> {
             self.check_unwound()?;
         }
         check_selection(&self.options.with_fields, head)?;
+        check_values(&self.options.samples.conditions, &self.options.labels, head)?;
         let mut filter = filter(&self.options.samples, head, || self.sample_times(head))?;
         let weight_field = self.options.weight_field.clone();
         if let Some(pattern) = &weight_field {
@@ -224,6 +225,7 @@ impl Run<'_> {
             join: self.options.join,
             tail_calls: self.options.tail_calls,
             fields: self.options.with_fields.clone(),
+            labels: self.options.labels.clone(),
             weight_field,
             off_cpu,
         })

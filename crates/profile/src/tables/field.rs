@@ -1,22 +1,28 @@
-//! Values that samples carry besides their stack and weight: fields of tracepoints, probes and memory accesses.
+//! Values that samples carry besides their stack and weight: fields of tracepoints, probes and memory accesses, and
+//! labels from earlier events of their threads.
 
-use address::FieldKind;
+use std::ops::RangeInclusive;
 
+use address::{FieldKind, Timestamp};
+
+use super::{SampleRow, Table};
 use crate::id::{EventId, SampleId, StringId};
 
-/// The columns of values. Only requested fields have one.
+/// The columns of values. Only requested fields and labels have one.
 #[derive(Debug, Clone, Default)]
 pub struct FieldTable {
     columns: Vec<FieldRows>,
+    /// Indexes of the columns of labels.
+    labels: Vec<usize>,
     /// Indexes of the columns of each event.
     of_event: Vec<Vec<usize>>,
 }
 
-/// The values of one field of one event.
+/// The values of one field of one event, or of one label.
 #[derive(Debug, Clone)]
 pub struct FieldRows {
-    /// Event whose samples have the field.
-    pub event: EventId,
+    /// Event whose samples have the field; `None` for a label, which samples of all events have.
+    pub event: Option<EventId>,
     /// Name, unique among the fields of the event.
     pub name: StringId,
     /// Type of the values.
@@ -25,6 +31,31 @@ pub struct FieldRows {
     samples: Vec<SampleId>,
     /// Their values.
     values: Vec<FieldValue>,
+    /// Samples without the label, ascending, with the reason.
+    unlabelled: Vec<(SampleId, NoLabel)>,
+}
+
+/// Reason that a sample has no label. The keywords are interface: they do not change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NoLabel {
+    /// No event of its thread began the label before.
+    BeforeFirst,
+    /// An event of its thread ended the label.
+    Ended,
+    /// Events were not recorded.
+    Unknown,
+}
+
+impl NoLabel {
+    /// The keyword.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::BeforeFirst => "before-first",
+            Self::Ended => "ended",
+            Self::Unknown => "unknown",
+        }
+    }
 }
 
 /// Value of a field in one sample.
@@ -53,16 +84,22 @@ impl FieldTable {
         &self.columns
     }
 
-    /// Adds a column without values; the first one has index 0.
-    pub fn add_column(&mut self, event: EventId, name: StringId, kind: FieldKind) {
-        let (samples, values) = (Vec::new(), Vec::new());
-        if self.of_event.len() <= event.index() {
-            self.of_event.resize(event.index() + 1, Vec::new());
+    /// Adds a column without values for a field of an event or for a label; the first one has index 0.
+    pub fn add_column(&mut self, event: Option<EventId>, name: StringId, kind: FieldKind) {
+        let index = self.columns.len();
+        match event.map(EventId::index) {
+            None => self.labels.push(index),
+            Some(event) => {
+                if self.of_event.len() <= event {
+                    self.of_event.resize(event + 1, Vec::new());
+                }
+                if let Some(columns) = self.of_event.get_mut(event) {
+                    columns.push(index);
+                }
+            }
         }
-        if let Some(columns) = self.of_event.get_mut(event.index()) {
-            columns.push(self.columns.len());
-        }
-        self.columns.push(FieldRows { event, name, kind, samples, values });
+        let (samples, values, unlabelled) = (Vec::new(), Vec::new(), Vec::new());
+        self.columns.push(FieldRows { event, name, kind, samples, values, unlabelled });
     }
 
     /// Adds the value of a sample, which comes after those before in its column.
@@ -73,25 +110,96 @@ impl FieldTable {
         }
     }
 
-    /// Returns the fields of a sample of an event, in the order of the columns.
+    /// Adds the reason that a sample, which comes after those before in its column, has no label.
+    pub fn push_unlabelled(&mut self, column: usize, sample: SampleId, reason: NoLabel) {
+        if let Some(column) = self.columns.get_mut(column) {
+            column.unlabelled.push((sample, reason));
+        }
+    }
+
+    /// Returns the labels of a sample and its fields, in the order of the columns. Names are unique: a field with the name
+    /// of a label that the sample has is omitted.
     pub fn of_sample(
         &self,
         event: EventId,
         sample: SampleId,
     ) -> impl Iterator<Item = (&FieldRows, FieldValue)> {
         let of_event = self.of_event.get(event.index()).map_or(&[][..], Vec::as_slice);
-        let columns = of_event.iter().filter_map(|&index| self.columns.get(index));
+        let all = self.labels.iter().chain(of_event);
+        let columns = all.filter_map(|&index| self.columns.get(index));
+        let labels = || self.labels.iter().filter_map(|&index| self.columns.get(index));
+        let is_label = move |name| {
+            labels().any(|label| label.name == name && label.of_sample(sample).is_some())
+        };
+        let columns =
+            columns.filter(move |column| column.event.is_none() || !is_label(column.name));
         columns.filter_map(move |column| Some((column, column.of_sample(sample)?)))
     }
 
     /// Gives the samples new ids, in the same order; values of samples without one are removed.
     pub fn renumber(&mut self, mut new: impl FnMut(SampleId) -> Option<SampleId>) {
-        for FieldRows { samples, values, .. } in &mut self.columns {
+        for FieldRows { samples, values, unlabelled, .. } in &mut self.columns {
+            unlabelled.retain_mut(|(sample, _)| match new(*sample) {
+                Some(id) => {
+                    *sample = id;
+                    true
+                }
+                None => false,
+            });
             let ids: Vec<_> = samples.iter().map(|sample| new(*sample)).collect();
             let mut remains = ids.iter().map(Option::is_some);
             values.retain(|_| remains.next().unwrap_or(false));
             *samples = ids.into_iter().flatten().collect();
         }
+    }
+
+    /// Gives samples the labels of others: pairs of an inserted sample and the one that it is derived from, both with
+    /// their final ids, ascending by the first.
+    pub fn copy_labels(&mut self, pairs: &[(SampleId, SampleId)]) {
+        for &index in &self.labels {
+            let Some(rows) = self.columns.get_mut(index) else { continue };
+            let copied = pairs.iter().filter_map(|&(to, from)| Some((to, rows.label(from)?)));
+            let mut all: Vec<_> = rows.labels().chain(copied).collect();
+            all.sort_unstable_by_key(|(sample, _)| *sample);
+            rows.set_labels(all.into_iter());
+        }
+    }
+
+    /// Removes the labels of the samples within times in which events were lost.
+    pub fn lose_labels(
+        &mut self,
+        samples: &Table<SampleId, SampleRow>,
+        losses: &[RangeInclusive<Timestamp>],
+    ) {
+        if losses.is_empty() {
+            return;
+        }
+        let losses = merged(losses);
+        let is_lost = |sample: SampleId| {
+            let Some(time) = samples.get(sample).and_then(SampleRow::time) else { return false };
+            let first = losses.partition_point(|loss| *loss.end() < time);
+            losses.get(first).is_some_and(|loss| loss.contains(&time))
+        };
+        for &index in &self.labels {
+            let Some(rows) = self.columns.get_mut(index) else { continue };
+            let labels: Vec<_> = rows.labels().collect();
+            rows.set_labels(labels.into_iter().map(|(sample, label)| match is_lost(sample) {
+                true => (sample, Err(NoLabel::Unknown)),
+                false => (sample, label),
+            }));
+        }
+    }
+
+    /// Returns the number of samples without a label since events were not recorded.
+    #[must_use]
+    pub fn unknown_labels(&self) -> u64 {
+        let labels = self.labels.iter().filter_map(|&index| self.columns.get(index));
+        let reasons = labels.flat_map(|rows| &rows.unlabelled);
+        let unknown = reasons.filter(|(_, reason)| *reason == NoLabel::Unknown);
+        let mut samples: Vec<SampleId> = unknown.map(|(sample, _)| *sample).collect();
+        samples.sort_unstable();
+        samples.dedup();
+        samples.len() as u64
     }
 
     /// Calls `visit` with each id of a string.
@@ -112,6 +220,7 @@ impl FieldTable {
         let of = |rows: &FieldRows| {
             rows.samples.capacity() * size_of::<SampleId>()
                 + rows.values.capacity() * size_of::<FieldValue>()
+                + rows.unlabelled.capacity() * size_of::<(SampleId, NoLabel)>()
         };
         self.columns.iter().map(of).sum()
     }
@@ -123,6 +232,49 @@ impl FieldRows {
     pub fn of_sample(&self, sample: SampleId) -> Option<FieldValue> {
         let at = self.samples.binary_search(&sample).ok()?;
         self.values.get(at).copied()
+    }
+
+    /// Returns the label of a sample, or the reason that it has none; `None` if the column does not cover the sample.
+    #[must_use]
+    pub fn label(&self, sample: SampleId) -> Option<Result<FieldValue, NoLabel>> {
+        if let Some(value) = self.of_sample(sample) {
+            return Some(Ok(value));
+        }
+        let at = self.unlabelled.binary_search_by_key(&sample, |(sample, _)| *sample).ok()?;
+        self.unlabelled.get(at).map(|(_, reason)| Err(*reason))
+    }
+
+    /// Iterates over the labels of all samples, ascending.
+    fn labels(&self) -> impl Iterator<Item = (SampleId, Result<FieldValue, NoLabel>)> {
+        let mut known = self.samples.iter().copied().zip(self.values.iter().copied()).peekable();
+        let mut unlabelled = self.unlabelled.iter().copied().peekable();
+        std::iter::from_fn(move || {
+            let is_known = match (known.peek(), unlabelled.peek()) {
+                (Some((one, _)), Some((other, _))) => one < other,
+                (known, _) => known.is_some(),
+            };
+            match is_known {
+                true => known.next().map(|(sample, value)| (sample, Ok(value))),
+                false => unlabelled.next().map(|(sample, reason)| (sample, Err(reason))),
+            }
+        })
+    }
+
+    /// Replaces the labels of all samples, ascending.
+    fn set_labels(
+        &mut self,
+        labels: impl Iterator<Item = (SampleId, Result<FieldValue, NoLabel>)>,
+    ) {
+        (self.samples, self.values, self.unlabelled) = Default::default();
+        for (sample, label) in labels {
+            match label {
+                Ok(value) => {
+                    self.samples.push(sample);
+                    self.values.push(value);
+                }
+                Err(reason) => self.unlabelled.push((sample, reason)),
+            }
+        }
     }
 
     /// The samples with a value, ascending.
@@ -138,6 +290,22 @@ impl FieldRows {
     }
 }
 
+/// Returns disjoint ranges that cover the same times, ascending.
+fn merged(ranges: &[RangeInclusive<Timestamp>]) -> Vec<RangeInclusive<Timestamp>> {
+    let mut sorted = ranges.to_vec();
+    sorted.sort_unstable_by_key(|range| *range.start());
+    let mut merged: Vec<RangeInclusive<Timestamp>> = Vec::new();
+    for range in sorted {
+        match merged.last_mut() {
+            Some(last) if range.start() <= last.end() => {
+                *last = *last.start()..=*last.end().max(range.end());
+            }
+            _ => merged.push(range),
+        }
+    }
+    merged
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,8 +314,8 @@ mod tests {
     fn values_go_with_their_samples() {
         let mut fields = FieldTable::default();
         let (event, name) = (EventId::new(3), StringId::new(1));
-        fields.add_column(event, name, FieldKind::Signed);
-        fields.add_column(EventId::new(4), name, FieldKind::Text);
+        fields.add_column(Some(event), name, FieldKind::Signed);
+        fields.add_column(Some(EventId::new(4)), name, FieldKind::Text);
         for sample in [2, 5, 9] {
             fields.push(0, SampleId::new(sample), FieldValue::Signed(-i64::from(sample)));
         }
@@ -163,5 +331,44 @@ mod tests {
         assert_eq!([at(&fields, 3), at(&fields, 10)].concat(), [-2, -9].map(FieldValue::Signed));
         assert!(at(&fields, 6).is_empty());
         assert_eq!(fields.columns()[1].of_sample(SampleId::new(4)), Some(FieldValue::Text(name)));
+    }
+    #[test]
+    fn labels_cover_samples_of_all_events() {
+        let mut fields = FieldTable::default();
+        let name = StringId::new(1);
+        fields.add_column(None, name, FieldKind::Unsigned);
+        let id = SampleId::new;
+        fields.push_unlabelled(0, id(0), NoLabel::BeforeFirst);
+        fields.push(0, id(1), FieldValue::Unsigned(7));
+        fields.push_unlabelled(0, id(2), NoLabel::Ended);
+        fields.push(0, id(3), FieldValue::Unsigned(8));
+        let events = [2, 9].map(|event| fields.of_sample(EventId::new(event), id(1)).count());
+        assert_eq!(events, [1, 1]);
+        // A sample is inserted after the first ones, with the label of sample 1.
+        fields.renumber(|sample| Some(id(sample.as_u32() + u32::from(sample.as_u32() > 1))));
+        fields.copy_labels(&[(id(2), id(1))]);
+        let labels = |fields: &FieldTable| {
+            let label = |sample| match fields.columns()[0].label(id(sample))? {
+                Ok(FieldValue::Unsigned(number)) => Some(Ok(number)),
+                Ok(_) => None,
+                Err(reason) => Some(Err(reason.as_str())),
+            };
+            [0, 1, 2, 3, 4, 5].map(label)
+        };
+        let (first, ended) = (Some(Err("before-first")), Some(Err("ended")));
+        assert_eq!(labels(&fields), [first, Some(Ok(7)), Some(Ok(7)), ended, Some(Ok(8)), None]);
+        let row = |time| {
+            let (thread, event) = (crate::id::ThreadId::new(0), EventId::new(0));
+            let layout = crate::id::LayoutId::new(0);
+            SampleRow::new(thread, event, crate::EndReason::Root, None, layout)
+                .with_time(Some(Timestamp(time)))
+        };
+        let samples = Table::from_vec([10, 20, 30, 40, 50].map(row).to_vec());
+        let losses = [(45, 60), (15, 20), (50, 55), (16, 18)];
+        let losses = losses.map(|(from, to)| Timestamp(from)..=Timestamp(to));
+        fields.lose_labels(&samples, &losses);
+        let unknown = Some(Err("unknown"));
+        assert_eq!(labels(&fields), [first, unknown, Some(Ok(7)), ended, unknown, None]);
+        assert_eq!(fields.unknown_labels(), 2);
     }
 }

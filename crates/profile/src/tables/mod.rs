@@ -14,7 +14,7 @@ mod table;
 mod thread;
 
 pub use event::EventRow;
-pub use field::{FieldRows, FieldTable, FieldValue};
+pub use field::{FieldRows, FieldTable, FieldValue, NoLabel};
 pub use frame::FrameRow;
 pub use layout::{LayoutRow, ModuleBias};
 pub use location::{InlineRow, LocationAddress, LocationRow};

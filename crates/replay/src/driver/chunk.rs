@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use unwinder::{Engine, StoredRules, Walker, WorkerCache};
 
 use crate::driver::replayer::{Join, ReplayObserver, ReplayOptions};
-use crate::plan::planner::{Plan, PlannedSample};
+use crate::plan::planned::{Plan, PlannedSample};
 use crate::slice::evidence::UnwoundChains;
 use crate::slice::walk::{SliceInputs, WalkedSlice, walk_slice};
 

@@ -1,6 +1,7 @@
 //! The merge: rows of the slices become the tables of the profile, in sample order.
 
-use address::ById as _;
+use address::{ById as _, FieldKind};
+use hashbrown::HashMap;
 use perf_data::FieldColumn;
 use profile::{EventId, FrameId, LocationId, Profile, RowId as _, SampleId, StackId, StackRow};
 
@@ -40,10 +41,15 @@ impl MergedTables {
             stacks.push(self.stack(StackRow { parent, frame }));
         }
         let first = self.profile.samples.len();
+        let mut shared = HashMap::new();
         for value in &slice.values {
             let Profile { fields, strings, .. } = &mut self.profile;
             let sample = SampleId::from_index(first + value.sample as usize);
-            fields.push(value.column as usize, sample, value.interned(strings));
+            let column = value.column as usize;
+            match value.interned(strings, &mut shared) {
+                Ok(value) => fields.push(column, sample, value),
+                Err(reason) => fields.push_unlabelled(column, sample, reason),
+            }
         }
         let mut merging = LayoutMerge::new(&slice.layouts);
         for row in &slice.samples {
@@ -61,11 +67,16 @@ impl MergedTables {
     pub(crate) fn add_columns(&mut self, columns: &[FieldColumn]) {
         let Profile { fields, strings, .. } = &mut self.profile;
         for column in columns {
-            fields.add_column(
-                EventId::new(column.event),
-                strings.intern(&column.name),
-                column.kind,
-            );
+            let event = EventId::new(column.event);
+            fields.add_column(Some(event), strings.intern(&column.name), column.kind);
+        }
+    }
+
+    /// Adds columns for labels, which come before those for fields.
+    pub(crate) fn add_labels(&mut self, labels: &[(String, FieldKind)]) {
+        let Profile { fields, strings, .. } = &mut self.profile;
+        for (name, kind) in labels {
+            fields.add_column(None, strings.intern(name.as_bytes()), *kind);
         }
     }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod chunk;
 mod findings;
+mod labelled;
 pub(crate) mod merge;
 pub(crate) mod replayer;
 pub(crate) mod watch;

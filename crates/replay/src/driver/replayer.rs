@@ -20,8 +20,10 @@ use crate::driver::findings::{
 use crate::driver::merge::MergedTables;
 use crate::join::CodeContext;
 use crate::plan::filter::{RejectedSamples, ResolvedFilter};
+use crate::plan::labels::Labels;
 use crate::plan::off_cpu::OffCpuTimes;
-use crate::plan::planner::{Plan, Planner};
+use crate::plan::planned::Plan;
+use crate::plan::planner::Planner;
 use crate::plan::position::PlanPosition;
 use crate::plan::threads::Thread;
 use crate::repair::repaired::RepairedSlice;
@@ -31,7 +33,7 @@ use crate::slice::observed_modules::ObservedModules;
 use crate::slice::related::SharedMemory;
 
 /// How far truncated chains are completed.
-pub use options::{FieldSelection, Join};
+pub use options::{FieldSelection, Join, LabelOptions};
 
 /// Options of a replay.
 #[derive(Clone, Debug)]
@@ -49,6 +51,8 @@ pub struct ReplayOptions {
     pub tail_calls: bool,
     /// Fields of samples that become columns.
     pub fields: FieldSelection,
+    /// Labels of samples, which become the first columns.
+    pub labels: LabelOptions,
     /// Pattern of the field that is the weight of samples; samples without it are omitted.
     pub weight_field: Option<String>,
     /// True if times off the processor are computed; the batches must contain the records of context switches.
@@ -69,6 +73,8 @@ pub struct Replay {
     pub rejected: RejectedSamples,
     /// Times off the processor, if [`ReplayOptions::off_cpu`] is set.
     pub off_cpu: Option<OffCpuTimes>,
+    /// Number of events that affect labels and were recorded only in part. Then no sample has a label.
+    pub partial_label_events: u64,
     /// Timings of the stages.
     pub timings: ReplayTimings,
     /// Memory accounted for the tables while the run lasts.
@@ -130,7 +136,7 @@ pub struct ReplayTimings {
 /// Ids therefore follow first appearance, independently of slice boundaries.
 pub struct Replayer<'r> {
     pub(crate) images: Arc<ImageStore>,
-    options: &'r ReplayOptions,
+    pub(super) options: &'r ReplayOptions,
     pub(crate) engine: Arc<Engine>,
     stored_rules: Option<Arc<StoredRules>>,
     pub(crate) idle: IdleCaches,
@@ -198,7 +204,13 @@ impl<'r> Replayer<'r> {
             engine,
             stored_rules: None,
             idle: IdleCaches::default(),
-            planner: Planner::new(timeline, &options.filter, options.off_cpu, &memory),
+            planner: Planner::new(
+                timeline,
+                &options.filter,
+                options.off_cpu,
+                &options.labels,
+                &memory,
+            ),
             merged: MergedTables::default(),
             timings: ReplayTimings::default(),
             head: None,
@@ -250,6 +262,9 @@ impl<'r> Replayer<'r> {
             // A file states its evidence before its first record; later heads are those of a stream.
             if let (None, Some(section)) = (&self.head, batch.head().chain_evidence()) {
                 self.learn_evidence(section);
+            }
+            if self.head.is_none() {
+                self.add_labels();
             }
             if !self.options.fields.is_empty() || self.options.weight_field.is_some() {
                 self.learn_fields(batch.head());
@@ -389,6 +404,8 @@ impl<'r> Replayer<'r> {
             self.turn(None, CHUNK, observer);
         }
         self.flush();
+        self.lose_labels();
+        self.drop_unlabelled();
         let Self {
             planner, merged, mut timings, held, idle, window, fields, mut exhausted, ..
         } = self;
@@ -408,8 +425,18 @@ impl<'r> Replayer<'r> {
         profile.summary.samples_dropped = merged.undecoded;
         let missed_maps = MissedMaps { late: merged.late_maps, shared: merged.shared_memory };
         let rejected = planner.rejected.clone();
+        let partial_label_events = planner.labels().map_or(0, Labels::partial_events);
         let (threads, off_cpu) = planner.into_parts();
-        Replay { profile, threads, missed_maps, rejected, off_cpu, timings, held }
+        Replay {
+            profile,
+            threads,
+            missed_maps,
+            rejected,
+            off_cpu,
+            partial_label_events,
+            timings,
+            held,
+        }
     }
 }
 

@@ -120,8 +120,10 @@ impl Replayer<'_> {
         last: impl FnOnce(PartialReplay<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         self.end(observer);
+        self.lose_labels();
         last(self.partial())?;
         self.merged.reset();
+        self.add_labels();
         let fields = self.fields.as_ref();
         self.merged.add_columns(fields.map_or(&[][..], |fields| fields.columns()));
         self.planner.reset();

@@ -62,7 +62,7 @@ impl ResolvedFilter {
     /// Returns true if samples of a thread are wanted, of any event and time.
     pub(crate) fn wants_thread(&self, pid: Pid, tid: Tid, named: impl FnOnce() -> bool) -> bool {
         // Every option is named, so that one that no code obeys does not compile.
-        let SampleFilter { pids, tids, comms, cgroups, events: _, cpus: _, time: _ } =
+        let SampleFilter { pids, tids, comms, cgroups, events: _, cpus: _, time: _, conditions: _ } =
             &self.options;
         (pids.is_empty() || pids.contains(&pid))
             && (tids.is_empty() || tids.contains(&tid))

@@ -8,48 +8,26 @@ use std::sync::Arc;
 
 use address::{ById as _, Pid, Timestamp};
 use budget::{HeldMemory, MemoryBudget, MemoryUse};
-use module_map::{CgroupId, JitReader, Module, ProcessImage, RelatedSpace, Timeline};
-use options::{SampleFilter, matches_pattern};
+use module_map::{CgroupId, JitReader, Module, Timeline};
+use options::{LabelOptions, SampleFilter, matches_pattern};
 use perf_data::{Batch, Head, Record, RecordEntry, SampleEntry, TimedRecord};
 
-use crate::join::StackOwner;
 use crate::plan::apply::{
     apply, apply_known_map, apply_map, apply_new_map, learn_build_ids, learn_files,
 };
 use crate::plan::filter::{RejectedSamples, ResolvedFilter, has_cgroups};
 use crate::plan::kernel_frames::guest_kind;
+use crate::plan::labels::Labels;
 use crate::plan::look_ahead::DecodedRecord;
 use crate::plan::off_cpu::{OffCpu, OffCpuTimes};
+use crate::plan::planned::{Plan, PlannedSample};
 use crate::plan::position::PlanPosition;
-use crate::plan::spaces::{ChunkSpaces, LaterSpace, Spaces};
+use crate::plan::spaces::{ChunkSpaces, LaterSpace};
 use crate::plan::threads::{Thread, Threads};
+use crate::plan::value_filter::ValueFilter;
 use crate::plan::without_switches::{
     RecordedThread, ThreadWithoutSwitches, ThreadsWithoutSwitches,
 };
-
-/// A sample with the inputs of its walk.
-#[derive(Debug)]
-pub(crate) struct PlannedSample {
-    pub(crate) entry: SampleEntry,
-    /// Indexes of its spaces in [`Plan::spaces`].
-    pub(crate) space: u32,
-    pub(crate) kernel: u32,
-    pub(crate) process_image: ProcessImage,
-    /// The process's space after records that shortly follow the sample.
-    pub(crate) later: Option<LaterSpace>,
-    /// Spaces of processes that may share the memory, with code mapped only there.
-    pub(crate) related: Vec<RelatedSpace>,
-    pub(crate) thread: u32,
-    /// Owner of the stack.
-    pub(crate) owner: StackOwner,
-}
-
-/// A chunk of samples, and the spaces that they need.
-#[derive(Debug, Default)]
-pub(crate) struct Plan {
-    pub(crate) samples: Vec<PlannedSample>,
-    pub(crate) spaces: Spaces,
-}
 
 /// Longest delay of a map's record after a sample that needs the map, in nanoseconds.
 /// It exceeds the skew between processors, and is too short to matter to a reader.
@@ -112,6 +90,9 @@ pub(crate) struct Planner<'r> {
     has_cgroups: bool,
     /// Times off the processor, if requested.
     off_cpu: Option<OffCpu>,
+    /// Labels of threads, if requested.
+    labels: Option<Labels>,
+    values: ValueFilter,
 }
 
 impl<'r> Planner<'r> {
@@ -119,6 +100,7 @@ impl<'r> Planner<'r> {
         timeline: &'r mut Timeline,
         filter: &'r ResolvedFilter,
         off_cpu: bool,
+        labels: &LabelOptions,
         memory: &Arc<MemoryBudget>,
     ) -> Self {
         Self {
@@ -132,6 +114,8 @@ impl<'r> Planner<'r> {
             held: HeldMemory::new(memory, MemoryUse::Processes),
             has_cgroups: false,
             off_cpu: off_cpu.then(OffCpu::default),
+            labels: (!labels.is_empty()).then(|| Labels::new(labels)),
+            values: ValueFilter::default(),
         }
     }
 
@@ -148,6 +132,11 @@ impl<'r> Planner<'r> {
         if let Some(off_cpu) = &mut self.off_cpu {
             off_cpu.learn(head);
         }
+        if let Some(labels) = &mut self.labels {
+            labels.learn(head);
+        }
+        let conditions = &self.filter.options.conditions;
+        self.values = ValueFilter::new(conditions, self.labels.as_ref(), head);
     }
 
     /// Reads the files that the paths of a batch lead to.
@@ -177,8 +166,10 @@ impl<'r> Planner<'r> {
             let cgroup = self.cgroup(entry, position.batch);
             let thread = Thread { pid: entry.pid, tid: entry.tid, comm, process, cgroup };
             let cpu = self.filter.cpu(entry, position.batch);
+            let labels = self.labels.as_mut().map(|labels| labels.sample(entry, position.batch));
             let wanted = self.filter.wants(entry, || self.has_accepted_names(thread))
-                && self.filter.wants_cpu(cpu);
+                && self.filter.wants_cpu(cpu)
+                && self.values.passes(entry, position.batch, labels.as_ref());
             let index = wanted.then(|| self.threads.index(thread));
             if let Some(off_cpu) = &mut self.off_cpu {
                 off_cpu.sample(entry, position.batch, index);
@@ -210,6 +201,7 @@ impl<'r> Planner<'r> {
                 related,
                 thread: index,
                 owner,
+                labels,
             });
         }
         if let next @ Some(_) = position.samples.as_slice().first() {
@@ -315,6 +307,9 @@ impl<'r> Planner<'r> {
         if let Some(off_cpu) = &mut self.off_cpu {
             off_cpu.record(record);
         }
+        if let Some(labels) = &mut self.labels {
+            labels.record(record);
+        }
         if let Record::Fork(task) = &record.record
             && !task.synthesized
         {
@@ -381,9 +376,16 @@ impl<'r> Planner<'r> {
         self.timeline.read_jit_with(reader);
     }
 
-    /// Size of the state of threads and of their times off the processor, in bytes.
+    /// Labels of threads, if requested.
+    pub(crate) const fn labels(&self) -> Option<&Labels> {
+        self.labels.as_ref()
+    }
+
+    /// Size of the state of threads, of their labels and times off the processor, in bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
-        self.threads.heap_bytes() + self.off_cpu.as_ref().map_or(0, OffCpu::heap_bytes)
+        self.threads.heap_bytes()
+            + self.off_cpu.as_ref().map_or(0, OffCpu::heap_bytes)
+            + self.labels.as_ref().map_or(0, Labels::heap_bytes)
     }
 
     /// The timeline as moved by the plan.
@@ -412,6 +414,10 @@ impl<'r> Planner<'r> {
         without_switches: ThreadsWithoutSwitches,
         times: &mut OffCpuTimes,
     ) {
+        if !self.filter.options.conditions.is_empty() {
+            // These threads have no sample with a value.
+            return;
+        }
         for (life, state, first, last) in without_switches.finish() {
             let RecordedThread { pid, tid, .. } = life;
             let comm = self.timeline.comm_of(pid, tid);

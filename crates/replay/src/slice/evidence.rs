@@ -10,7 +10,7 @@ use perf_data::{CallchainContext, ChainEvidence, FrameRun, Sample};
 use profile::{EndReason, FoundBy};
 use unwinder::Walker;
 
-use crate::plan::planner::PlannedSample;
+use crate::plan::planned::PlannedSample;
 use crate::slice::frame_key::PlacedFrame;
 
 /// Evidence for the user part of callchains, in the terms of this program.

@@ -3,7 +3,7 @@
 use perf_data::{Batch, BatchReader, LINE, RegsAbi, Sample, prefetch_line};
 use unwinder::Walker;
 
-use crate::plan::planner::PlannedSample;
+use crate::plan::planned::PlannedSample;
 
 /// Samples of a batch in the order of a plan.
 pub(crate) struct PrefetchedSamples<'b> {

@@ -6,7 +6,7 @@ use perf_data::{CpuMode, Head, RegsAbi, Sample};
 use profile::{EndReason, FoundBy};
 use unwinder::{Arch, Frame, UserState, Walker, is_unwound, pc_bit, sp_bit};
 
-use crate::plan::planner::PlannedSample;
+use crate::plan::planned::PlannedSample;
 use crate::slice::recorded::RecordedChains;
 use crate::slice::related::{RelatedSpaceCache, SharedMemory, first_gained, n_in_code};
 

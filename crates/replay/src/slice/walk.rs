@@ -8,7 +8,7 @@ use profile::{EndReason, EventId, FrameId, LayoutId, SampleRow, StackId, StackRo
 use unwinder::{CodeLocation, Frame, Walker};
 
 use crate::plan::kernel_frames::kernel_frames;
-use crate::plan::planner::PlannedSample;
+use crate::plan::planned::PlannedSample;
 use crate::plan::spaces::{LaterSpace, Spaces};
 use crate::slice::chain::{Chain, LastChain, SliceScratch};
 use crate::slice::counts::SliceCounts;
@@ -22,7 +22,7 @@ use crate::slice::recent_values::RecentValues;
 use crate::slice::related::RelatedSpaceCache;
 use crate::slice::stack_needs::note_walked;
 use crate::slice::user_part::{RecordingContext, UserPart};
-use crate::values::SliceValue;
+use crate::values::{OwnedValue, SliceValue};
 
 /// The walked samples of a slice. Ids are local to the slice.
 #[derive(Debug, Default)]
@@ -84,7 +84,7 @@ pub(crate) fn walk_slice(
             result.counts.undecoded += 1;
             continue;
         };
-        let Some(measured) = result.take_fields(fields, sample) else { continue };
+        let Some(measured) = result.take_fields(planned, fields, sample) else { continue };
         let user = UserPart { sample, recording };
         frames.clear();
         let in_guest = kernel_frames(sample, kernel, &mut frames);
@@ -154,27 +154,33 @@ impl WalkedSlice {
             + self.values.iter().map(SliceValue::bytes).sum::<usize>()
     }
 
-    /// Adds the requested fields of the next sample. Returns its processor and weight; `None` if the sample is omitted,
+    /// Adds the labels and the requested fields of the next sample. Returns its processor and weight; `None` if the sample is omitted,
     /// since it does not have the field that is the weight.
     #[inline]
     fn take_fields(
         &mut self,
+        planned: &PlannedSample,
         fields: Option<&SelectedFields>,
         sample: &Sample<'_>,
     ) -> Option<Measured> {
         let Sample { cpu, period, .. } = *sample;
-        let Some(fields) = fields else { return Some(Measured { cpu, period }) };
-        let weight = fields.weight(sample);
+        let weight = fields.and_then(|fields| fields.weight(sample));
         if weight == Some(None) {
             self.counts.missing_fields += 1;
             return None;
         }
         let row = self.samples.len() as u32;
-        for (column, value) in fields.values(sample) {
-            match value {
-                Some(value) => self.values.push(SliceValue::new(row, column, value)),
-                None => self.counts.missing_fields += 1,
-            }
+        let labels = planned.labels.as_deref().unwrap_or_default();
+        let of_labels = labels.iter().cloned().zip(0..);
+        self.values.extend(of_labels.map(|(value, column)| SliceValue::new(row, column, value)));
+        let values = fields.into_iter().flat_map(|fields| fields.values(sample));
+        for (column, value) in values {
+            let Some(value) = value else {
+                self.counts.missing_fields += 1;
+                continue;
+            };
+            let column = labels.len() + column;
+            self.values.push(SliceValue::new(row, column, OwnedValue::of(value)));
         }
         Some(Measured { cpu, period: weight.flatten().or(period) })
     }

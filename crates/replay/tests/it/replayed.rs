@@ -7,7 +7,9 @@ use image_store::{FileOptions, ImageStore, SharedImages};
 use module_map::Timeline;
 use perf_data::{Findings, Input, Session, SessionOptions, SharedBytes};
 use profile::{Profile, StackId};
-use replay::{FieldSelection, Join, NoObserver, Replay, ReplayOptions, Replayer, ResolvedFilter};
+use replay::{
+    FieldSelection, Join, LabelOptions, NoObserver, Replay, ReplayOptions, Replayer, ResolvedFilter,
+};
 use synth::{
     Endian, EventAttr, Feature, MmapFile, PerfDataBuilder, Record, SampleBuilder, SampleId,
     SampleRegs, UserRegs, x86_64_reg,
@@ -81,6 +83,7 @@ fn replay_as(
         tail_calls,
         off_cpu: false,
         fields: FieldSelection::default(),
+        labels: LabelOptions::default(),
         weight_field: None,
     };
     let engine = engine.clone();

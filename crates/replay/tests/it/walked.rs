@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use image_store::{FileOptions, ImageStore};
 use module_map::Timeline;
 use perf_data::{Findings, Input, Session, SessionOptions, SharedBytes};
-use replay::{FieldSelection, Join, ReplayObserver, ReplayOptions, Replayer, ResolvedFilter};
+use replay::{
+    FieldSelection, Join, LabelOptions, ReplayObserver, ReplayOptions, Replayer, ResolvedFilter,
+};
 use synth::{Endian, EventAttr, PerfDataBuilder, SampleBuilder, attr_flag, sample_type};
 
 #[derive(Default)]
@@ -41,6 +43,7 @@ fn each_sample_is_walked_once() {
         tail_calls: true,
         off_cpu: false,
         fields: FieldSelection::default(),
+        labels: LabelOptions::default(),
         weight_field: None,
     };
     let images = Arc::new(ImageStore::new(FileOptions::default()));

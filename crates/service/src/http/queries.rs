@@ -59,7 +59,7 @@ pub(super) async fn export(
                 weight: weight.unwrap_or_default(),
                 written: opened.recording.written(),
             };
-            Ok((Task::Export(task), files(opened, Some(copy))))
+            Ok((Task::Export(Box::new(task)), files(opened, Some(copy))))
         })
         .await?;
     let stem = recording.name.rsplit('/').next().unwrap_or_default();

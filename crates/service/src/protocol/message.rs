@@ -47,7 +47,7 @@ pub(crate) enum Task {
         options: RunOptions,
     },
     /// Writes an export format to the output.
-    Export(ExportTask),
+    Export(Box<ExportTask>),
     /// Answers a query on the profile.
     Query {
         /// Recording.

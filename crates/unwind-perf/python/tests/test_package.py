@@ -126,7 +126,7 @@ class Costs(unittest.TestCase):
         self.assertEqual([row["module"].rpartition("/")[2] for row in rows], ["two-events", "libc.so.6"])
         with self.assertRaisesRegex(ValueError, "no event 'x'; there are cpu-clock:u"):
             up.top(up.read(case("two-events"), **FILES), event="x")
-        with self.assertRaisesRegex(up.UnwindPerfError, "invalid value 'colour' for '--by <WHAT>'"):
+        with self.assertRaisesRegex(up.UnwindPerfError, "--by colour is none of function, module, .* nor a label or field"):
             up.top(case("two-events"), by="colour", **FILES)
 
     def test_top_chooses_functions(self):

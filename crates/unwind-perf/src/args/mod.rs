@@ -2,6 +2,7 @@
 
 mod commands;
 mod examples;
+mod fields;
 mod groups;
 mod leading;
 mod options;
@@ -14,6 +15,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+pub(crate) use self::fields::GroupedBy;
 pub(crate) use self::options::{
     RunOptions, host, open, options_of_json, pipeline, pipeline_on, source, with_argument,
 };

@@ -11,13 +11,14 @@ use clap::CommandFactory as _;
 use formats::FormatOptions;
 use host::{ByteStream, Host, Origin, RealHost, default_memory_limit, limit_memory};
 use options::{
-    FieldSelection, FileSearch, FolderOption, Hint, Limits, Options, PathMap, SampleFilter,
-    Servers, TimeRange, Weight, parse_path_map,
+    FieldSelection, FileSearch, FolderOption, Hint, LabelOptions, Limits, Options, PathMap,
+    SampleFilter, Servers, TimeRange, parse_path_map,
 };
 use pipeline::{Error, Pipeline, RecordingWatch, Source};
 
 use crate::spelling::SPELLING;
 
+use super::fields::{GroupedBy, value_argument};
 use super::groups::WeightArgs;
 use super::{Cli, FileArgs, FilterArgs, FoldedArgs, RunArgs};
 
@@ -66,14 +67,10 @@ fn read_text(path: &Path) -> anyhow::Result<String> {
 /// An error of a run, with the argument that it is about.
 pub(crate) fn with_argument(error: Error) -> anyhow::Error {
     let argument = match &error {
-        Error::UnknownEvent { name, .. } => format!("--event {name}"),
-        Error::UnknownField { option: "with_fields", pattern, .. } => {
-            format!("--with-fields {pattern}")
+        Error::UnknownEvent { option, name, .. } => format!("{} {name}", argument_of(option)),
+        Error::UnknownField { .. } | Error::FieldNotNumber { .. } | Error::ConditionType { .. } => {
+            value_argument(&error)
         }
-        Error::UnknownField { pattern, .. } => {
-            format!("--weight {pattern} is none of {}, nor a field", Weight::WORDS.join(", "))
-        }
-        Error::WeightNotNumber { pattern, .. } => format!("--weight {pattern}"),
         Error::NoCgroups => "--cgroup".to_owned(),
         Error::NoSampleTimes => "--time".to_owned(),
         Error::NoCpus => "--cpu".to_owned(),
@@ -126,8 +123,8 @@ pub(crate) fn with_argument(error: Error) -> anyhow::Error {
     .context(argument)
 }
 
-/// The argument for an option of files: singular, since arguments are repeated.
-fn argument_of(option: &str) -> String {
+/// The argument for an option: singular, since arguments are repeated.
+pub(super) fn argument_of(option: &str) -> String {
     let name = option.replace('_', "-");
     let singular = name.strip_suffix('s').unwrap_or(&name).to_owned();
     let has = |name: &str| Cli::command().get_arguments().any(|it| it.get_long() == Some(name));
@@ -139,20 +136,11 @@ fn argument_of(option: &str) -> String {
 pub(crate) struct RunOptions {
     pub(crate) options: Options,
     pub(crate) map_files: Vec<PathBuf>,
+    /// The label or field that the output groups samples by.
+    pub(crate) grouped_by: Option<GroupedBy>,
 }
 
 impl RunOptions {
-    /// Refuses selected fields for an output without a place for them.
-    ///
-    /// # Errors
-    /// If fields are selected.
-    pub(crate) fn refuse_fields(&self, output: &str) -> anyhow::Result<()> {
-        if !self.options.with_fields.is_empty() {
-            bail!("--with-fields or with_fields has no effect on {output}");
-        }
-        Ok(())
-    }
-
     /// Makes the field of `--weight` the weight of samples.
     pub(crate) fn weigh_by(&mut self, weight: &WeightArgs) {
         if let Some(field) = weight.field() {
@@ -188,6 +176,7 @@ impl RunArgs {
                 join: (&self.join).into(),
                 tail_calls: !self.join.no_tail_calls,
                 with_fields: FieldSelection::default(),
+                labels: self.filters.labels(),
                 weight_field: None,
                 off_cpu: false,
                 off_cpu_optional: false,
@@ -202,7 +191,7 @@ impl RunArgs {
         options.files.source_dirs.extend_from_slice(source_dirs);
         let map_files = options.files.map_files.clone();
         options.files = usable(&options.files)?;
-        Ok(RunOptions { options, map_files })
+        Ok(RunOptions { options, map_files, grouped_by: None })
     }
 }
 
@@ -246,7 +235,7 @@ impl FoldedArgs {
             keep_unrooted: self.keep_unrooted,
             weight: self.weight.weight(),
             kernel_suffix: self.kernel_suffix,
-            root: self.root.unwrap_or_default(),
+            root: self.root.clone().unwrap_or_default(),
             reverse: self.reverse,
             ..FormatOptions::DEFAULT
         }
@@ -270,7 +259,17 @@ impl FilterArgs {
             events: self.event.clone(),
             cpus: self.cpu.as_deref().unwrap_or_default().to_vec(),
             time,
+            conditions: self.conditions.clone(),
         })
+    }
+
+    fn labels(&self) -> LabelOptions {
+        LabelOptions {
+            labels: self.label.clone(),
+            when: self.label_when.clone(),
+            ends: self.label_end.clone(),
+            handovers: self.handover.clone(),
+        }
     }
 }
 

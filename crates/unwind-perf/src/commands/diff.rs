@@ -26,6 +26,7 @@ pub(super) fn run(args: &DiffArgs) -> anyhow::Result<Status> {
     let sides = args.sides()?;
     let format = format(args)?;
     let run = args.run.options()?;
+    run.refuse_fields("a comparison")?;
     on_pool(run.options.limits.threads(), || run_on_pool(args, run, &sides, format))
 }
 

@@ -10,6 +10,7 @@
 //! Source: <https://arrow.apache.org/docs/format/Columnar.html>, "IPC Streaming Format".
 
 mod dictionary;
+mod fields;
 mod metadata;
 mod row_frames;
 mod rows;

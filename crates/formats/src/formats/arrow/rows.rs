@@ -10,6 +10,7 @@ use profile::query::{Programs, StackWalker};
 use profile::{EndReason, Profile, RowId as _, SampleId, SampleRow};
 
 use super::dictionary::{Dictionary, KeywordDictionary};
+use super::fields;
 use super::metadata::{keys_with_account, keys_with_recording};
 use super::row_frames::FrameNames;
 use super::stream::{ArrowStream, Column, refused};
@@ -20,32 +21,49 @@ const SCHEMA: &str = "unwind-perf-samples";
 
 pub(super) fn print(profile: &Profile, inlines: bool, out: &mut dyn io::Write) -> io::Result<()> {
     let mut stream = ArrowStream::new(keys_with_account(SCHEMA, "samples", profile));
-    write(&mut stream, profile, inlines, 0..profile.samples.len(), out)?;
+    write(&mut stream, profile, Rows::all(inlines), 0..profile.samples.len(), out)?;
     stream.finish(out)
+}
+
+/// The columns of a stream.
+#[derive(Clone, Copy, Debug)]
+struct Rows {
+    /// Whether inlined functions are separate frames.
+    inlines: bool,
+    /// Number of columns for fields and labels.
+    fields: usize,
+}
+
+impl Rows {
+    const fn all(inlines: bool) -> Self {
+        Self { inlines, fields: usize::MAX }
+    }
 }
 
 /// Writes a range of samples. Without samples, it writes one empty batch, which defines the columns.
 fn write(
     stream: &mut ArrowStream,
     profile: &Profile,
-    inlines: bool,
+    columns: Rows,
     samples: Range<usize>,
     out: &mut dyn io::Write,
 ) -> io::Result<()> {
     let walker = StackWalker::new(profile);
-    let functions = FrameFunctions::new(profile, inlines);
+    let functions = FrameFunctions::new(profile, columns.inlines);
     let (names, frames) = (SampleNames::new(profile), FrameNames::new(profile));
     let first = samples.start;
     let all = samples.len();
     let parts = ranges(all, |sample| walker.depth(SampleId::from_index(first + sample)));
     for range in parts.chain((all == 0).then_some(0..0)) {
         let range = first + range.start..first + range.end;
+        let of_fields = fields::columns(profile, &range, columns.fields).map_err(refused)?;
         let rows = profile.samples.as_slice().get(range).unwrap_or_default();
         let group = RowGroup::new(rows, &walker, &functions);
         let (left, right) = rayon::join(|| names.columns(group.samples), || frames.column(&group));
-        let mut columns = left.map_err(refused)?;
-        columns.push(right.map_err(refused)?);
-        stream.write(columns, out)?;
+        let mut all = left.map_err(refused)?;
+        all.push(right.map_err(refused)?);
+        all.extend(of_fields);
+        stream.write(all, out)?;
     }
     Ok(())
 }
@@ -54,7 +72,7 @@ fn write(
 /// recording are not in its schema. Later names are in dictionaries that replace the earlier ones.
 #[derive(Debug)]
 pub struct ArrowRows {
-    inlines: bool,
+    columns: Rows,
     stream: Option<ArrowStream>,
 }
 
@@ -62,7 +80,7 @@ impl ArrowRows {
     /// Returns a stream to which nothing is written yet. With `inlines`, inlined functions are separate frames.
     #[must_use]
     pub const fn new(inlines: bool) -> Self {
-        Self { inlines, stream: None }
+        Self { columns: Rows::all(inlines), stream: None }
     }
 
     /// Writes a range of the profile's samples.
@@ -78,7 +96,9 @@ impl ArrowRows {
         if samples.is_empty() {
             return Ok(());
         }
-        write(Self::begun(&mut self.stream, profile), profile, self.inlines, samples, out)
+        self.begin(profile);
+        let Some(stream) = &mut self.stream else { return Ok(()) };
+        write(stream, profile, self.columns, samples, out)
     }
 
     /// Ends the stream.
@@ -86,17 +106,20 @@ impl ArrowRows {
     /// # Errors
     /// Returns the error of writing to `out`, unchanged.
     pub fn finish(mut self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
-        let stream = Self::begun(&mut self.stream, profile);
+        self.begin(profile);
+        let Some(mut stream) = self.stream else { return Ok(()) };
         if stream.is_empty() {
-            write(stream, profile, self.inlines, 0..0, out)?;
+            write(&mut stream, profile, self.columns, 0..0, out)?;
         }
-        self.stream.map_or(Ok(()), |stream| stream.finish(out))
+        stream.finish(out)
     }
 
-    fn begun<'s>(stream: &'s mut Option<ArrowStream>, profile: &Profile) -> &'s mut ArrowStream {
-        stream.get_or_insert_with(|| {
-            ArrowStream::new(keys_with_recording(SCHEMA, "samples", profile))
-        })
+    /// Begins the stream. Fields of later heads have no column in it.
+    fn begin(&mut self, profile: &Profile) {
+        if self.stream.is_none() {
+            self.columns.fields = profile.fields.columns().len();
+            self.stream = Some(ArrowStream::new(keys_with_recording(SCHEMA, "samples", profile)));
+        }
     }
 }
 

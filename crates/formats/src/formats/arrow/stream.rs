@@ -1,5 +1,6 @@
 //! An Arrow IPC stream: its schema, record batches, and end marker.
 
+use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use arrow_schema::{ArrowError, Field, Metadata, Schema, SchemaRef};
 /// A column of a batch. A column has the same name and type in all batches of a stream.
 #[derive(Debug)]
 pub(super) struct Column {
-    name: &'static str,
+    name: Cow<'static, str>,
     nullable: bool,
     values: ArrayRef,
 }
@@ -25,12 +26,16 @@ impl std::fmt::Debug for ArrowStream {
 impl Column {
     /// Returns a column without nulls.
     pub(super) fn new(name: &'static str, values: impl arrow_array::Array + 'static) -> Self {
+        let name = Cow::Borrowed(name);
         Self { name, nullable: false, values: Arc::new(values) }
     }
 
     /// Returns a column that may contain nulls.
-    pub(super) fn optional(name: &'static str, values: impl arrow_array::Array + 'static) -> Self {
-        Self { name, nullable: true, values: Arc::new(values) }
+    pub(super) fn optional(
+        name: impl Into<Cow<'static, str>>,
+        values: impl arrow_array::Array + 'static,
+    ) -> Self {
+        Self { name: name.into(), nullable: true, values: Arc::new(values) }
     }
 
     /// Returns the field and the values, for use in a struct column.

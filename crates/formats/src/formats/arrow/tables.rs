@@ -16,6 +16,7 @@ use profile::{
 };
 
 use super::dictionary::{Dictionary, KeywordDictionary};
+use super::fields;
 use super::metadata::{keys, keys_with_account};
 use super::stream::{ArrowStream, Column, refused};
 use crate::render::inline_rows::InlineRows;
@@ -48,7 +49,11 @@ pub(super) fn print(profile: &Profile, inlines: bool, out: &mut dyn io::Write) -
     let text = |id: StringId| String::from_utf8_lossy(profile.strings.get(id));
 
     let account = keys_with_account(SCHEMA, "samples", profile);
-    batches(out, account, profile.samples.as_slice(), |rows, _| samples(rows, &ends))?;
+    batches(out, account, profile.samples.as_slice(), |rows, range| {
+        let mut columns = samples(rows, &ends)?;
+        columns.extend(fields::columns(profile, &range, usize::MAX)?);
+        Ok(columns)
+    })?;
     let of = |table| keys(SCHEMA, table);
     batches(out, of("stacks"), profile.stacks.as_slice(), |rows, _| Ok(stacks(rows)))?;
     batches(out, of("frames"), profile.frames.as_slice(), |rows, _| frames(rows, &found_by))?;

@@ -1,9 +1,9 @@
 //! The keys of rows as cells with names, for programs.
 
-use options::GroupBy;
+use options::{ChoiceOrValue, GroupBy};
 use profile::query::engine::{RowKey, Selection, TableRow};
 use profile::query::{Function, FunctionLine, FunctionMarks, event_name};
-use profile::{ProcessKey, Profile, StringId};
+use profile::{FieldValue, ProcessKey, Profile, StringId};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -37,7 +37,7 @@ impl From<Cell> for Value {
 pub struct RowKeys<'a> {
     pub(super) profile: &'a Profile,
     pub(super) selection: &'a Selection<'a>,
-    pub(super) by: GroupBy,
+    pub(super) by: &'a ChoiceOrValue<GroupBy>,
     /// The pools, if the threads of a pool share one row.
     pub(super) pools: Pools,
     pub(super) marks: FunctionMarks,
@@ -49,7 +49,7 @@ impl<'a> RowKeys<'a> {
     pub fn new(
         profile: &'a Profile,
         selection: &'a Selection<'a>,
-        by: GroupBy,
+        by: &'a ChoiceOrValue<GroupBy>,
         pools: bool,
         rows: &[TableRow],
     ) -> Self {
@@ -69,8 +69,9 @@ impl<'a> RowKeys<'a> {
         self.columns().iter().copied().zip(values).collect()
     }
 
-    pub(super) const fn columns(&self) -> &'static [&'static str] {
-        match self.by {
+    pub(super) fn columns(&self) -> &'static [&'static str] {
+        let Some(group) = self.by.choice() else { return &["value", "missing"] };
+        match group {
             GroupBy::Function => &["function", "mark", "module"],
             GroupBy::Module => &["module"],
             GroupBy::Line => &["file", "line", "function", "module"],
@@ -122,6 +123,17 @@ impl<'a> RowKeys<'a> {
                 vec![kind.map_or(Cell::Null, |kind| Cell::Text(kind.to_string()))]
             }
             RowKey::Cpu(cpu) => vec![cpu.map_or(Cell::Null, |cpu| Cell::Number(cpu.into()))],
+            RowKey::Value(Err(missing)) => {
+                vec![Cell::Null, Cell::Text(missing.as_str().to_owned())]
+            }
+            RowKey::Value(Ok(value)) => {
+                let value = match value {
+                    FieldValue::Signed(number) => Cell::Number(number),
+                    FieldValue::Unsigned(number) => Cell::Count(number),
+                    FieldValue::Text(id) | FieldValue::List(id) => text(Some(id)),
+                };
+                vec![value, Cell::Null]
+            }
         }
     }
 }

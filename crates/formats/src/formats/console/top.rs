@@ -4,7 +4,7 @@ use std::io;
 
 use address::Tid;
 use hashbrown::{HashMap, HashSet};
-use options::{CostKind, GroupBy, TopFormat, Weight};
+use options::{ChoiceOrValue, CostKind, GroupBy, TopFormat, Weight};
 
 use profile::query::engine::{
     EventChoice, Filter, Index, RowKey, Selection, TableRow, TableShape, table, wait_costs,
@@ -20,6 +20,7 @@ use super::top_columns::{CostColumn, shown, width_of};
 use super::top_rows::TopRows;
 use super::top_waits::parts;
 use crate::printer::Printer;
+use crate::render::field_value::value_text;
 use crate::render::numbers::share;
 use crate::render::width::{columns, cut_middle, padded, wrapped_text};
 
@@ -31,7 +32,7 @@ pub struct TopTable {
     /// Weight of a sample.
     pub weight: Weight,
     /// Key that samples are grouped by.
-    pub by: GroupBy,
+    pub by: ChoiceOrValue<GroupBy>,
     /// Whether the threads of a pool share one row.
     pub pools: bool,
     /// The cost that rows are sorted by.
@@ -73,14 +74,14 @@ pub(super) struct RowNames {
 impl Printer for TopTable {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
         let index = Index::new(profile, self.inlines);
-        let event = EventChoice::of(self.by, None);
+        let event = EventChoice::of(self.by.choice().unwrap_or_default(), None);
         let selection = Selection::new(profile, &index, self.weight, &event, &Filter::default());
         let selection = selection.map_err(io::Error::other)?;
-        let shape = TableShape { pools: self.pools, sort: self.sort, ..TableShape::all(self.by) };
+        let shape = TableShape { pools: self.pools, sort: self.sort, ..TableShape::of(&self.by) };
         let (rows, _) = table(&selection, shape);
         let limit = if self.limit == 0 { usize::MAX } else { self.limit };
-        let keys = RowKeys::new(profile, &selection, self.by, self.pools, &rows);
-        let has_waits = self.weight == Weight::OffCpu && self.by != GroupBy::Wait;
+        let keys = RowKeys::new(profile, &selection, &self.by, self.pools, &rows);
+        let has_waits = self.weight == Weight::OffCpu && self.by != GroupBy::Wait.into();
         let waits = has_waits.then(|| wait_costs(&selection, shape));
         let is_off_cpu = self.weight == Weight::OffCpu;
         let table =
@@ -123,7 +124,7 @@ impl TopTable {
         Self {
             inlines,
             weight,
-            by: GroupBy::default(),
+            by: ChoiceOrValue::default(),
             pools: false,
             sort: CostKind::default(),
             limit: 0,
@@ -229,12 +230,17 @@ impl TopTable {
         NameWidths { name, origin, room }
     }
 
-    pub(super) const fn has_inclusive(&self) -> bool {
-        matches!(self.by, GroupBy::Function | GroupBy::Module | GroupBy::Line)
+    pub(super) fn has_inclusive(&self) -> bool {
+        let group = self.by.choice();
+        matches!(group, Some(GroupBy::Function | GroupBy::Module | GroupBy::Line))
     }
 
-    const fn headings(&self) -> [&'static str; 2] {
-        match self.by {
+    fn headings(&self) -> [&str; 2] {
+        let group = match &self.by {
+            ChoiceOrValue::Choice(group) => group,
+            ChoiceOrValue::Value(name) => return [name, ""],
+        };
+        match group {
             GroupBy::Function => ["function", "module"],
             GroupBy::Module => ["module", ""],
             GroupBy::Line => ["line", "function"],
@@ -290,6 +296,7 @@ fn names(keys: &RowKeys<'_>, short: &ShortNames, key: RowKey) -> RowNames {
         RowKey::Cpu(None) => alone("[not recorded]".to_owned()),
         RowKey::Wait(Some(kind)) => alone(kind.to_string()),
         RowKey::Wait(None) => alone("[on the processor]".to_owned()),
+        RowKey::Value(value) => alone(labels::text(&value_text(profile, value))),
     }
 }
 

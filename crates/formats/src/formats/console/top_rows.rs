@@ -51,7 +51,7 @@ impl Serialize for JsonRow<'_> {
 struct Document<'c> {
     schema: &'static str,
     version: u32,
-    by: &'static str,
+    by: &'c str,
     /// Unit of `own`, `inclusive` and `total`: samples, nanoseconds or events.
     unit: &'static str,
     /// The event of the counted samples; null if all events are counted.

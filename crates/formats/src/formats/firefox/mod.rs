@@ -6,6 +6,7 @@
 //! Source: the Firefox Profiler's `src/types/profile.ts`, processed profile version 60.
 
 mod libraries;
+mod markers;
 mod sink;
 mod tables;
 mod threads;
@@ -148,9 +149,6 @@ const CATEGORIES: &[u8] = br#"[{"name":"Other","color":"grey","subcategories":["
 {"name":"Anonymous memory","color":"purple","subcategories":["Other","guessed"]},
 {"name":"Truncated","color":"red","subcategories":["Other"]}]"#;
 
-const MARKERS: &[u8] = br#"[{"name":"comm","tooltipLabel":"{marker.data.name}","tableLabel":"{marker.data.name}","chartLabel":"{marker.data.name}","display":["marker-chart","marker-table","timeline-overview"],"fields":[{"key":"name","label":"Name","format":"string"}]},
-{"name":"lost","tooltipLabel":"{marker.data.count} lost samples","tableLabel":"{marker.data.count} samples","display":["marker-chart","marker-table","timeline-overview"],"fields":[{"key":"count","label":"Samples","format":"integer"}]}]"#;
-
 fn meta(profile: &Profile, sink: &mut GzipSink<'_>) {
     sink.raw(b"{\"version\":");
     sink.number(UNPROCESSED);
@@ -192,7 +190,7 @@ fn meta(profile: &Profile, sink: &mut GzipSink<'_>) {
     sink.raw(b",\n\"categories\":");
     sink.raw(CATEGORIES);
     sink.raw(b",\n\"markerSchema\":");
-    sink.raw(MARKERS);
+    markers::write_types(profile, sink);
     sink.raw(b"}");
 }
 

@@ -6,6 +6,7 @@ use std::io;
 use address::Pid;
 use hashbrown::{HashMap, HashSet};
 
+use super::markers::Markers;
 use super::sink::{GzipSink, push_milliseconds};
 use super::tables::SharedTables;
 use super::{StackWeight, ThreadContext};
@@ -89,7 +90,7 @@ pub(super) fn threads(profile: &Profile) -> Vec<ThreadTrack> {
 }
 
 impl ThreadTrack {
-    /// Writes the thread. The `last` thread also gets the kernel's losses, because their threads are unknown.
+    /// Writes the thread.
     pub(super) fn write(
         &self,
         shared: &ThreadContext<'_>,
@@ -127,9 +128,23 @@ impl ThreadTrack {
         }
         self.write_samples(shared, tables, sink)?;
         sink.raw(b",\n");
-        self.write_markers(shared, last, sink)?;
+        self.markers(shared, last).write(shared.origin, sink)?;
         sink.raw(b"}");
         Ok(())
+    }
+
+    /// Returns the markers. The `last` thread also has the kernel's losses, because their threads are unknown.
+    fn markers(&self, shared: &ThreadContext<'_>, last: bool) -> Markers {
+        let profile = shared.profile;
+        let mut markers = Markers::default();
+        markers.renamed(self.comms.iter().skip(1), shared);
+        let lost = profile.summary.lost_samples;
+        if last && lost > 0 {
+            let time = self.rows(profile).filter_map(|row| row.time()).map(|time| time.0).max();
+            markers.lost(time.unwrap_or(shared.origin), lost, shared);
+        }
+        markers.values(self.event, &self.samples, profile);
+        markers
     }
 
     fn rows<'a>(&'a self, profile: &'a Profile) -> impl Iterator<Item = &'a SampleRow> {
@@ -181,42 +196,6 @@ impl ThreadTrack {
         sink.raw(
             format!(",\"weightType\":\"{kind}\",\"length\":{}}}", self.samples.len()).as_bytes(),
         );
-        Ok(())
-    }
-
-    fn write_markers(
-        &self,
-        shared: &ThreadContext<'_>,
-        last: bool,
-        sink: &mut GzipSink<'_>,
-    ) -> io::Result<()> {
-        let profile = shared.profile;
-        let mut markers: Vec<(u64, u32, Vec<u8>)> = Vec::new();
-        for &(time, comm) in self.comms.iter().skip(1) {
-            let mut data = b"{\"type\":\"comm\",\"name\":\"".to_vec();
-            data.extend_from_slice(shared.names.escaped(comm));
-            data.extend_from_slice(b"\"}");
-            markers.push((time, shared.marker_names.0, data));
-        }
-        let lost = profile.summary.lost_samples;
-        if last && lost > 0 {
-            let time = self.rows(profile).filter_map(|row| row.time()).map(|time| time.0).max();
-            let data = format!("{{\"type\":\"lost\",\"count\":{lost}}}").into_bytes();
-            markers.push((time.unwrap_or(shared.origin), shared.marker_names.1, data));
-        }
-        sink.raw(b"\"markers\":{");
-        sink.column("data", markers.iter(), |text, row| text.extend_from_slice(&row.2))?;
-        sink.raw(b",");
-        sink.column("name", markers.iter(), |text, row| push_number(text, row.1))?;
-        sink.raw(b",");
-        sink.column("startTime", markers.iter(), |text, row| {
-            push_milliseconds(text, row.0.saturating_sub(shared.origin));
-        })?;
-        for (name, word) in [("endTime", &b"null"[..]), ("phase", b"0"), ("category", b"0")] {
-            sink.raw(b",");
-            sink.repeated(name, markers.len(), word)?;
-        }
-        sink.raw(format!(",\"length\":{}}}", markers.len()).as_bytes());
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::writer::{JsonDocument, address, boolean, number, number_or_null, string};
 use crate::render::inline_rows::InlineRows;
-use profile::{FieldValue, InlineRow, LocationRow, ModuleRow, Profile, StackId, StringId};
+use profile::{EventId, FieldValue, InlineRow, LocationRow, ModuleRow, Profile, StackId, StringId};
 
 /// Appends all tables.
 pub(super) fn add<'a>(json: &mut JsonDocument<'a>, profile: &'a Profile, rows: &'a InlineRows<'a>) {
@@ -142,7 +142,7 @@ fn fields<'a>(json: &mut JsonDocument<'a>, profile: &'a Profile) {
     json.text.line().key("fields").begin_array();
     for column in profile.fields.columns() {
         json.text.begin_object();
-        json.text.key("event").number(column.event.as_u32());
+        json.text.key("event").maybe(column.event.map(EventId::as_u32));
         json.text.key("name").number(column.name.as_u32());
         json.text.key("type").string(column.kind.as_str());
         json.text.key("length").number(column.samples().len());

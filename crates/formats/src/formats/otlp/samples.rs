@@ -7,11 +7,13 @@
 use hashbrown::HashMap;
 use profile::query::{event_name, period_units};
 use profile::{
-    EndReason, EventId, Profile, SampleId, SampleRow, StackId, Strings, Table, ThreadId, WallClock,
+    EndReason, EventId, FieldValue, Profile, SampleId, SampleRow, StackId, Strings, Table,
+    ThreadId, WallClock,
 };
 
 use super::dictionary::{AttributeValue, Dictionary};
 use super::locations::LocationEncoder;
+use crate::render::field_value::DistinctValues;
 use crate::render::protobuf::ProtoMessage;
 
 /// Fields of `Profile`.
@@ -35,6 +37,7 @@ pub(super) struct ProfileSamples<'a> {
     /// Times of the first and the last sample, in nanoseconds since 1970.
     /// If the time of day is unknown, the first one is 0.
     span: Option<(u64, u64)>,
+    values: DistinctValues,
 }
 
 /// Shape of a sample's values.
@@ -55,6 +58,8 @@ struct SampleKey {
     thread: ThreadId,
     cpu: Option<u32>,
     end: EndReason,
+    /// Number of the combination of its values.
+    values: u32,
 }
 
 /// Samples with the same identity: encoded fields before the values, the values, and the times.
@@ -96,7 +101,8 @@ impl<'a> ProfileSamples<'a> {
             Some((start, start.checked_add(last.0.saturating_sub(first.0))?))
         });
         let clock = clock.filter(|_| span.is_some());
-        Self { profile, shapes: shapes(profile, clock.is_some()), clock, span }
+        let values = DistinctValues::new(profile);
+        Self { profile, shapes: shapes(profile, clock.is_some()), clock, span, values }
     }
 
     /// Returns the profile of some samples of one event.
@@ -107,11 +113,10 @@ impl<'a> ProfileSamples<'a> {
         locations: &mut LocationEncoder<'_>,
         to: &mut Dictionary,
     ) -> ProfileMessage {
-        let rows = || ids.iter().filter_map(|&id| self.profile.samples.get(id));
         let shape = self.shapes.get(event).copied().unwrap_or(ValueShape::Count);
         let mut message = ProtoMessage::default();
         self.head(event, shape, to, &mut message);
-        for group in self.groups(rows(), locations, to) {
+        for group in self.groups(ids, locations, to) {
             let mut sample = group.identity;
             match shape {
                 ValueShape::Times { .. } => sample.packed_fixed64(5, &group.times),
@@ -164,18 +169,20 @@ impl<'a> ProfileSamples<'a> {
     }
 
     /// Returns the samples grouped by stack and attributes, in the order of their first samples.
-    fn groups<'r>(
+    fn groups(
         &self,
-        rows: impl Iterator<Item = &'r SampleRow>,
+        ids: &[SampleId],
         locations: &mut LocationEncoder<'_>,
         to: &mut Dictionary,
     ) -> Vec<GroupedSamples> {
         let mut known: HashMap<SampleKey, usize> = HashMap::new();
         let mut identities = Strings::default();
         let mut groups: Vec<GroupedSamples> = Vec::new();
-        for row in rows {
+        for &id in ids {
+            let Some(row) = self.profile.samples.get(id) else { continue };
             let &SampleRow { stack, thread, end, .. } = row;
-            let key = SampleKey { stack, thread, cpu: row.cpu(), end };
+            let values = self.values.of_sample(id);
+            let key = SampleKey { stack, thread, cpu: row.cpu(), end, values };
             let at = *known.entry(key).or_insert_with(|| {
                 let identity = self.identity(key, locations, to);
                 let at = identities.intern(identity.bytes()).index();
@@ -213,6 +220,17 @@ impl<'a> ProfileSamples<'a> {
         attributes.extend(cpu.map(|cpu| to.attribute("cpu.logical_number", cpu)));
         let end = AttributeValue::Text(key.end.as_str().as_bytes());
         attributes.push(to.attribute("unwind_perf.end", end));
+        let strings = &self.profile.strings;
+        for &(name, value) in self.values.get(key.values) {
+            let value = match value {
+                FieldValue::Signed(number) => AttributeValue::Number(number),
+                FieldValue::Unsigned(number) => AttributeValue::Number(number.cast_signed()),
+                FieldValue::Text(id) | FieldValue::List(id) => {
+                    AttributeValue::Text(strings.get(id))
+                }
+            };
+            attributes.push(to.attribute(&String::from_utf8_lossy(strings.get(name)), value));
+        }
         let mut identity = ProtoMessage::default();
         identity.number(1, locations.stack(key.stack, to));
         identity.packed(2, attributes.into_iter());

@@ -4,12 +4,15 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use address::FieldKind;
+use hashbrown::HashMap;
 use parquet::basic::{LogicalType, Repetition, Type as PhysicalType};
 use parquet::column::writer::{ColumnWriter, ColumnWriterImpl};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::schema::types::Type;
-use profile::{FieldRows, FieldValue, Profile, RowId as _, SampleId};
+use profile::{FieldRows, FieldValue, Profile, RowId as _, SampleId, StringId};
+
+use crate::render::field_value::column_name;
 
 /// Returns the schema with a column for each requested field.
 pub(super) fn with_fields(schema: Type, profile: &Profile) -> Result<Type, ParquetError> {
@@ -24,8 +27,6 @@ pub(super) fn with_fields(schema: Type, profile: &Profile) -> Result<Type, Parqu
 }
 
 fn column_type(column: &FieldRows, profile: &Profile) -> Result<Type, ParquetError> {
-    let event = profile.events.get(column.event).map_or(&[][..], |it| profile.strings.get(it.name));
-    let name = [event, profile.strings.get(column.name)].map(String::from_utf8_lossy).join("/");
     let (physical, logical) = match column.kind {
         FieldKind::Signed => (PhysicalType::INT64, None),
         FieldKind::Unsigned => {
@@ -35,7 +36,7 @@ fn column_type(column: &FieldRows, profile: &Profile) -> Result<Type, ParquetErr
         FieldKind::Text => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
         FieldKind::List => (PhysicalType::BYTE_ARRAY, Some(LogicalType::Json)),
     };
-    Type::primitive_type_builder(&name, physical)
+    Type::primitive_type_builder(&column_name(profile, column), physical)
         .with_repetition(Repetition::OPTIONAL)
         .with_logical_type(logical)
         .build()
@@ -63,10 +64,12 @@ pub(super) fn fill(
         FieldValue::Unsigned(number) => number.cast_signed(),
         FieldValue::Text(_) | FieldValue::List(_) => 0,
     };
-    let text = |value: &FieldValue| match *value {
+    // Samples share the text of a label.
+    let mut texts: HashMap<StringId, ByteArray> = HashMap::new();
+    let mut text = |value: &FieldValue| match *value {
         FieldValue::Text(id) | FieldValue::List(id) => {
-            let text = String::from_utf8_lossy(profile.strings.get(id)).into_owned();
-            ByteArray::from(text.into_bytes())
+            let text = || String::from_utf8_lossy(profile.strings.get(id)).into_owned();
+            texts.entry(id).or_insert_with(|| ByteArray::from(text().into_bytes())).clone()
         }
         FieldValue::Signed(_) | FieldValue::Unsigned(_) => ByteArray::from(Vec::new()),
     };
@@ -75,7 +78,7 @@ pub(super) fn fill(
             write::<Int64Type>(writer, values.iter().map(number).collect(), &levels)
         }
         ColumnWriter::ByteArrayColumnWriter(writer) => {
-            write::<ByteArrayType>(writer, values.iter().map(text).collect(), &levels)
+            write::<ByteArrayType>(writer, values.iter().map(&mut text).collect(), &levels)
         }
         _ => Err(ParquetError::General("a field is neither a number nor text".to_owned())),
     }

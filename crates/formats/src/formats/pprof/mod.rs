@@ -6,7 +6,6 @@
 //! Source: <https://github.com/google/pprof/blob/main/proto/profile.proto>.
 
 mod locations;
-mod values;
 
 use std::io::{self, Write as _};
 
@@ -15,6 +14,7 @@ use flate2::write::GzEncoder;
 
 use crate::facts::FormatFacts;
 use crate::printer::Printer;
+use crate::render::field_value::DistinctValues;
 use crate::render::protobuf::ProtoMessage;
 use crate::render::truncation::in_table;
 use locations::LocationTables;
@@ -23,7 +23,6 @@ use profile::{
     EndReason, EventId, FieldValue, LocationId, Profile, StackId, StringId, Strings, Table,
     ThreadId, ThreadRow,
 };
-use values::DistinctValues;
 
 /// Fields of `Profile`.
 pub(crate) mod field {

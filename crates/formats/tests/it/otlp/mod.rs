@@ -2,9 +2,9 @@
 
 mod rules;
 
-use address::Timestamp;
+use address::{FieldKind, Timestamp};
 use formats::{Format, FormatOptions};
-use profile::{Profile, WallClock};
+use profile::{FieldValue, Profile, SampleId, WallClock};
 
 use crate::printed;
 use crate::support::graphs::fields;
@@ -70,6 +70,23 @@ fn weights_without_times() {
     }
     assert_eq!(text.matches("2{1{1:1 2:2} 5{1:1 2:2} 4:1425157018000 11:[1] 2{").count(), 3);
     assert_eq!(text.matches(r#"5:"cpu-clock" 5:"nanoseconds""#).count(), 1);
+}
+
+/// Labels and fields are attributes of their samples, which are counted apart.
+#[test]
+fn values_are_attributes() {
+    let mut profile = one_of_everything();
+    let event = profile.samples.as_slice()[2].event;
+    let [query, text, bytes] =
+        [&b"query"[..], b"select 1", b"bytes"].map(|text| profile.strings.intern(text));
+    profile.fields.add_column(None, query, FieldKind::Text);
+    profile.fields.add_column(Some(event), bytes, FieldKind::Unsigned);
+    profile.fields.push(0, SampleId::new(2), FieldValue::Text(text));
+    profile.fields.push(1, SampleId::new(2), FieldValue::Unsigned(4096));
+    let text = otlp(&profile);
+    for part in [r#"5:"query""#, r#"2{1:"select 1"}}"#, r#"5:"bytes""#, "2{3:4096}}"] {
+        assert_eq!(text.matches(part).count(), 1, "{part}: {text}");
+    }
 }
 
 #[test]

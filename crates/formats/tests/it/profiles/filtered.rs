@@ -62,7 +62,7 @@ fn no_format_shows_removed_functions() {
     for &format in Format::ALL {
         for rows in [false, true] {
             let options = FormatOptions { rows, ..FormatOptions::DEFAULT };
-            let before = plain(&of_one_event(), format, options);
+            let before = plain(&of_one_event(), format, options.clone());
             let after = plain(&filtered, format, options);
             for name in [b"inl2".as_slice(), b"jit"] {
                 assert!(has(&before, name), "{} shows all functions", format.name());

@@ -40,7 +40,7 @@ fn processes() -> Profile {
 #[test]
 fn top_has_a_row_for_each_program() {
     let table = TopTable::new(true, Weight::Samples, ConsoleLook::default());
-    let table = TopTable { by: GroupBy::Process, ..table };
+    let table = TopTable { by: GroupBy::Process.into(), ..table };
     let mut out = Vec::new();
     table.print(&processes(), &mut out).expect("a vector takes everything");
     let text = String::from_utf8(out).expect("UTF-8");
@@ -56,7 +56,7 @@ fn a_pool_is_one_row() {
         row.comm = pool;
     }
     let table = |format| TopTable {
-        by: GroupBy::Thread,
+        by: GroupBy::Thread.into(),
         pools: true,
         limit: 1,
         format,
@@ -82,7 +82,7 @@ fn a_pool_is_one_row() {
 
 #[test]
 fn roots_of_folded_stacks() {
-    let options = FormatOptions { root: StackRoot::Process, keep_unrooted: true, ..DEFAULT };
+    let options = FormatOptions { root: StackRoot::Process.into(), keep_unrooted: true, ..DEFAULT };
     let text = printed(&processes(), Format::Folded, options);
     let lines = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
     let root = |line: &[u8]| {

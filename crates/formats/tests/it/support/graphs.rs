@@ -270,7 +270,7 @@ fn pprof_is_what_receivers_take() {
 #[test]
 fn flame_graph() {
     let options = FormatOptions { keep_unrooted: true, ..DEFAULT };
-    let picture = printed(&of_one_event(), Format::Flamegraph, options);
+    let picture = printed(&of_one_event(), Format::Flamegraph, options.clone());
     let picture = String::from_utf8(picture).expect("UTF-8");
     assert!(picture.contains(">perf record --call-graph dwarf,16384</text>"));
     for title in [

@@ -16,6 +16,7 @@ mod rules;
 mod selection;
 mod table;
 mod tree;
+mod values;
 mod view;
 mod waits;
 
@@ -27,6 +28,7 @@ pub use rewrite::FilteredSamples;
 pub use selection::Selection;
 pub use table::{RowKey, TableRow, TableShape, table};
 pub use tree::{TreeRow, TreeShape, tree};
+pub use values::{NoValue, RowValue, ValueColumns};
 pub use waits::{WaitCosts, all_waits, wait_costs};
 
 /// Rows, and the number of omitted ones.

@@ -10,7 +10,7 @@ use super::filter::{EventChoice, Filter, SelectionError};
 use super::index::{Ending, Index, SampleSet};
 use super::rules::{FunctionRules, PathBits, matches};
 use super::view::PathView;
-use crate::id::StackId;
+use crate::id::{RowId as _, SampleId, StackId};
 use crate::profile::Profile;
 use crate::query::cost::Cost;
 use crate::query::functions::{Function, FunctionId};
@@ -113,7 +113,7 @@ impl<'i> Selection<'i> {
     pub fn stacks(&self) -> Vec<(StackId, Cost)> {
         let mut positions: HashMap<StackId, usize> = HashMap::new();
         let mut stacks: Vec<(StackId, Cost)> = Vec::new();
-        for (sample, cost) in self.samples() {
+        for (_, sample, cost) in self.samples() {
             let Some(stack) = sample.stack else { continue };
             let position = *positions.entry(stack).or_insert_with(|| {
                 stacks.push((stack, Cost::default()));
@@ -127,9 +127,9 @@ impl<'i> Selection<'i> {
     }
 
     /// Iterates over the matching samples with their costs, in order.
-    pub(super) fn samples(&self) -> impl Iterator<Item = (&'i SampleRow, Cost)> {
+    pub(super) fn samples(&self) -> impl Iterator<Item = (SampleId, &'i SampleRow, Cost)> {
         let samples = self.matching.samples(self.profile, self.index);
-        samples.map(|(sample, _)| (sample, cost_of(sample, &self.weights)))
+        samples.map(|(id, sample, _)| (id, sample, cost_of(sample, &self.weights)))
     }
 }
 
@@ -186,14 +186,16 @@ impl MatchingSets {
         &self,
         profile: &'i Profile,
         index: &'i Index,
-    ) -> impl Iterator<Item = (&'i SampleRow, u32)> {
+    ) -> impl Iterator<Item = (SampleId, &'i SampleRow, u32)> {
         let rows = profile.samples.as_slice().get(self.rows.clone()).unwrap_or_default();
         let sets = index.set_of.get(self.rows.clone()).unwrap_or_default();
         let is_within = |sample: &SampleRow| {
             let range = self.time.as_ref();
             range.is_none_or(|range| sample.time().is_some_and(|time| range.contains(&time.0)))
         };
-        rows.iter().zip(sets.iter().copied()).filter(move |(sample, set)| {
+        let rows = rows.iter().zip(sets.iter().copied()).zip(self.rows.start..);
+        let rows = rows.map(|((sample, set), at)| (SampleId::from_index(at), sample, set));
+        rows.filter(move |(_, sample, set)| {
             self.sets.get(*set as usize) == Some(&true) && is_within(sample)
         })
     }
@@ -215,7 +217,7 @@ impl MatchingSets {
         }
         let mut positions: HashMap<u32, usize> = HashMap::new();
         let mut counted: Vec<SetCost<'_>> = Vec::new();
-        for (sample, number) in self.samples(profile, index) {
+        for (_, sample, number) in self.samples(profile, index) {
             let Some(set) = index.sets.get(number as usize) else { continue };
             let position = *positions.entry(number).or_insert_with(|| {
                 counted.push(SetCost { set, cost: Cost::default() });

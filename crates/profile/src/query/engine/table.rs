@@ -1,13 +1,14 @@
 //! The table of the highest costs.
 
 use address::ById as _;
-use options::{CostKind, GroupBy};
+use options::{ChoiceOrValue, CostKind, GroupBy};
 use std::cmp::Reverse;
 
 use super::LimitedRows;
 use super::index::{GroupKeys, Index};
 use super::paths::NONE;
 use super::selection::Selection;
+use super::values::RowValue;
 use crate::id::{EventId, RowId as _, StringId, ThreadId};
 use crate::query::cost::Cost;
 use crate::query::functions::{FunctionId, FunctionLine};
@@ -38,6 +39,8 @@ pub enum RowKey {
     Cpu(Option<u32>),
     /// Kind of wait; `None` for samples that are not times off the processor.
     Wait(Option<WaitKind>),
+    /// Value of a field or label.
+    Value(RowValue),
 }
 
 /// A row of a table.
@@ -53,9 +56,11 @@ pub struct TableRow {
 
 /// Selection and order of rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TableShape {
+pub struct TableShape<'n> {
     /// Key that samples are grouped by.
     pub group: GroupBy,
+    /// Label or field ([`ValueColumns::named`](super::ValueColumns::named)) whose values group samples instead.
+    pub value: Option<&'n str>,
     /// Whether threads of one name in one process share a row.
     pub pools: bool,
     /// Cost to sort by. Ties are resolved by the other cost, then by the first sample.
@@ -66,11 +71,18 @@ pub struct TableShape {
     pub most: usize,
 }
 
-impl TableShape {
+impl<'n> TableShape<'n> {
     /// Returns the shape of all rows of a group, sorted by own cost.
     #[must_use]
     pub const fn all(group: GroupBy) -> Self {
-        Self { group, pools: false, sort: CostKind::Own, least: 0, most: usize::MAX }
+        Self { group, value: None, pools: false, sort: CostKind::Own, least: 0, most: usize::MAX }
+    }
+
+    /// Returns the shape of all rows of a grouping, sorted by own cost.
+    #[must_use]
+    pub fn of(grouping: &'n ChoiceOrValue<GroupBy>) -> Self {
+        let group = grouping.choice().unwrap_or_default();
+        Self { value: grouping.value(), ..Self::all(group) }
     }
 }
 
@@ -90,9 +102,12 @@ const NOTHING: Sums = Sums { own: ZERO, inclusive: ZERO, first: NONE, depth: 0 }
 
 /// Returns the rows selected by a shape, and the number of omitted ones.
 #[must_use]
-pub fn table(selection: &Selection<'_>, shape: TableShape) -> LimitedRows<TableRow> {
-    let mut sums = match shape.group {
-        GroupBy::Function | GroupBy::Line | GroupBy::Module => by_code(selection, shape.group),
+pub fn table(selection: &Selection<'_>, shape: TableShape<'_>) -> LimitedRows<TableRow> {
+    let mut sums = match (shape.value, shape.group) {
+        (Some(name), _) => by_value(selection, name),
+        (None, GroupBy::Function | GroupBy::Line | GroupBy::Module) => {
+            by_code(selection, shape.group)
+        }
         _ => by_sample(selection, shape),
     };
     let all = sums.len();
@@ -138,11 +153,21 @@ impl SampleSums {
     }
 }
 
+/// Returns the sums by the values of a field or label.
+fn by_value(selection: &Selection<'_>, name: &str) -> Vec<(RowKey, Sums)> {
+    let mut sums = SampleSums::default();
+    for (order, (value, _, cost)) in (0..).zip(selection.values(name)) {
+        let position = sums.position(RowKey::Value(value));
+        sums.add(position, order, cost);
+    }
+    sums.rows
+}
+
 /// Returns the sums by a property of samples or of their threads.
-fn by_sample(selection: &Selection<'_>, shape: TableShape) -> Vec<(RowKey, Sums)> {
+fn by_sample(selection: &Selection<'_>, shape: TableShape<'_>) -> Vec<(RowKey, Sums)> {
     let mut sums = SampleSums::default();
     if shape.group == GroupBy::Cpu {
-        for (order, (sample, cost)) in (0..).zip(selection.samples()) {
+        for (order, (_, sample, cost)) in (0..).zip(selection.samples()) {
             let position = sums.position(RowKey::Cpu(sample.cpu()));
             sums.add(position, order, cost);
         }
@@ -171,7 +196,7 @@ fn by_sample(selection: &Selection<'_>, shape: TableShape) -> Vec<(RowKey, Sums)
 }
 
 /// Returns, by thread, the key of a group by a property of threads.
-pub(super) fn thread_keys(selection: &Selection<'_>, shape: TableShape) -> Vec<RowKey> {
+pub(super) fn thread_keys(selection: &Selection<'_>, shape: TableShape<'_>) -> Vec<RowKey> {
     let mut pools = HashMap::new();
     let key = |(id, thread): (ThreadId, &ThreadRow)| match shape.group {
         GroupBy::Process => RowKey::Process(thread.process_key()),

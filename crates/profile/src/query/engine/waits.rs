@@ -47,16 +47,22 @@ pub fn all_waits(selection: &Selection<'_>) -> WaitCosts {
 
 /// Returns the own weights of the rows of a table. Rows without times off the processor are absent.
 #[must_use]
-pub fn wait_costs(selection: &Selection<'_>, shape: TableShape) -> HashMap<RowKey, WaitCosts> {
+pub fn wait_costs(selection: &Selection<'_>, shape: TableShape<'_>) -> HashMap<RowKey, WaitCosts> {
     let mut rows: HashMap<RowKey, WaitCosts> = HashMap::new();
     let mut add = |key: Option<RowKey>, kind: Option<WaitKind>, weight| {
         if let (Some(key), Some(kind)) = (key, kind) {
             rows.entry(key).or_default().add(kind, weight);
         }
     };
+    if let Some(name) = shape.value {
+        for (value, wait, cost) in selection.values(name) {
+            add(Some(RowKey::Value(value)), wait, cost.weight);
+        }
+        return rows;
+    }
     match shape.group {
         GroupBy::Cpu => {
-            for (sample, cost) in selection.samples() {
+            for (_, sample, cost) in selection.samples() {
                 add(Some(RowKey::Cpu(sample.cpu())), sample.wait(), cost.weight);
             }
         }

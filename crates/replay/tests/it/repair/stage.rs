@@ -16,7 +16,9 @@ use image_store::ImageStore;
 use module_map::Timeline;
 use perf_data::{Findings, Input, Session, SessionOptions, SharedBytes};
 use profile::{Profile, SampleRow};
-use replay::{FieldSelection, Join, NoObserver, Replay, ReplayOptions, Replayer, ResolvedFilter};
+use replay::{
+    FieldSelection, Join, LabelOptions, NoObserver, Replay, ReplayOptions, Replayer, ResolvedFilter,
+};
 use synth::{
     Endian, EventAttr, Feature, MmapFile, PerfDataBuilder, PipeLayout, Record, SampleBuilder,
     SampleId, StackBuilder, UserRecord, UserRegs, x86_64_reg,
@@ -211,6 +213,7 @@ impl Recording {
             tail_calls: true,
             off_cpu: false,
             fields: FieldSelection::default(),
+            labels: LabelOptions::default(),
             weight_field: None,
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

@@ -104,7 +104,7 @@ pub(in crate::worker) fn rows(
     let (rows, cut): (Vec<AnswerRow>, _) = match query.view {
         QueryView::Top => {
             let Query { group, sort, .. } = *query;
-            let shape = TableShape { group, pools: false, sort, least, most };
+            let shape = TableShape { sort, least, most, ..TableShape::all(group) };
             let (rows, cut) = table(&selection, shape);
             let row = |row: &TableRow| table_row(profile, &selection, row);
             within(MOST_BYTES, rows.iter().map(row), rows.len(), cut)
@@ -169,6 +169,8 @@ fn table_row(profile: &Profile, selection: &Selection<'_>, it: &TableRow) -> Ans
         RowKey::Cpu(cpu) => {
             AnswerRow { name: cpu.map(|cpu| cpu.to_string()), ..AnswerRow::default() }
         }
+        // Queries name no values.
+        RowKey::Value(_) => AnswerRow::default(),
     };
     AnswerRow { own: it.own.weight, inclusive: it.inclusive.weight, ..row }
 }

@@ -1,11 +1,15 @@
 //! The arguments of `top` and `tree`.
 
 use clap::Args;
-use options::{CostKind, GroupBy, Percent, TopFormat, parse_share};
+use options::{ChoiceOrValue, CostKind, GroupBy, Percent, TopFormat, parse_share};
 
 use super::profile::{InputArg, RunArgs};
 use crate::args::groups::WeightArgs;
-use crate::args::values::ChoiceParser;
+use crate::args::values::{ChoiceOrValueParser, ChoiceParser};
+
+/// The words of `--by`, and names of labels and fields.
+const GROUPING: ChoiceOrValueParser<GroupBy> =
+    ChoiceOrValueParser::new("field:NAME", "A field of samples; for a label, give its name");
 
 /// The arguments of `top`.
 #[derive(Debug, Args)]
@@ -14,8 +18,8 @@ pub(crate) struct TopArgs {
     pub(crate) input: InputArg,
 
     /// Rows of the table
-    #[arg(long, value_name = "WHAT", default_value_t, value_parser = ChoiceParser::<GroupBy>::all())]
-    pub(crate) by: GroupBy,
+    #[arg(long, value_name = "WHAT", default_value_t, value_parser = GROUPING)]
+    pub(crate) by: ChoiceOrValue<GroupBy>,
 
     /// Cost by which rows are sorted
     #[arg(long, value_name = "COST", default_value_t, value_parser = ChoiceParser::<CostKind>::all())]

@@ -1,6 +1,7 @@
 //! The arguments that choose samples.
 
 use clap::Args;
+use options::{Condition, LabelRule};
 
 /// Numbers of processors. Clap takes a `Vec` for an argument that can be repeated.
 type CpuList = std::sync::Arc<[u32]>;
@@ -49,4 +50,33 @@ pub(crate) struct FilterArgs {
     /// with %, parts of the recording (10%-20%).
     #[arg(long, value_name = "A,B")]
     pub(crate) time: Option<String>,
+
+    /// Only samples whose field or label fulfils CONDITION; can be repeated
+    ///
+    /// Examples: 'bytes>=4096', state=1..3, 'probe:open/path=/etc/*', 'query!=*temp*'. = and != take a number, a range or
+    /// a pattern; <, <=, > and >= take a number. A sample must have the values and fulfil all conditions.
+    #[arg(long = "where", value_name = "CONDITION")]
+    pub(crate) conditions: Vec<Condition>,
+
+    /// Label samples with FIELD of their thread's last EVENT; can be repeated
+    ///
+    /// With query=probe:report/query, each event labels the later samples of its thread, until its next event. Use the
+    /// label in --by, --root or --where; formats with fields print it. The recording must have every such event (perf
+    /// record -c 1 -e EVENT -e cpu-clock/freq=499/).
+    #[arg(long, value_name = "NAME=EVENT/FIELD")]
+    pub(crate) label: Vec<LabelRule>,
+
+    /// Begin a label only at events that fulfil CONDITION; other events end it
+    ///
+    /// An event without the condition's field begins the label anyway.
+    #[arg(long, value_name = "CONDITION", requires = "label")]
+    pub(crate) label_when: Vec<Condition>,
+
+    /// Events that end all labels of their thread
+    #[arg(long, value_name = "EVENT,…", value_delimiter = ',', requires = "label")]
+    pub(crate) label_end: Vec<String>,
+
+    /// Copy the labels of an event's thread to the thread whose id is in this field
+    #[arg(long, value_name = "EVENT/FIELD,…", value_delimiter = ',', requires = "label")]
+    pub(crate) handover: Vec<String>,
 }

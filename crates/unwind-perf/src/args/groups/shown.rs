@@ -3,10 +3,10 @@
 use anyhow::bail;
 use clap::Args;
 use formats::{Format, ScriptFields};
-use options::{StackRoot, Weight};
+use options::{ChoiceOrValue, StackRoot, Weight};
 use profile::query::FoldedFrames;
 
-use crate::args::values::{ChoiceParser, SampleWeight, WeightParser};
+use crate::args::values::{ChoiceOrValueParser, ChoiceParser};
 
 /// The arguments of the format perf-script.
 #[derive(Debug, Args)]
@@ -54,12 +54,20 @@ impl ExchangeArgs {
     }
 }
 
+/// The words of `--root`, and names of labels and fields.
+const ROOT: ChoiceOrValueParser<StackRoot> =
+    ChoiceOrValueParser::new("field:NAME", "A field of samples; for a label, give its name");
+
+/// The words of `--weight`, and names of fields.
+const WEIGHT: ChoiceOrValueParser<Weight> =
+    ChoiceOrValueParser::new("EVENT/FIELD", "The value of a field of tracepoints or probes");
+
 /// The argument of formats that add samples up.
 #[derive(Debug, Args)]
 pub(crate) struct WeightArgs {
     /// Weight of a sample [default: samples]
-    #[arg(long, value_name = "WHAT", value_parser = WeightParser)]
-    pub(crate) weight: Option<SampleWeight>,
+    #[arg(long, value_name = "WHAT", value_parser = WEIGHT)]
+    pub(crate) weight: Option<ChoiceOrValue<Weight>>,
 
     /// Times off the processor: show the frames of the kernel
     ///
@@ -104,8 +112,8 @@ pub(crate) struct FoldedArgs {
     pub(crate) kernel_suffix: bool,
 
     /// Folded stacks: the outermost frame, above all functions [default: comm]
-    #[arg(long, value_name = "WHAT", value_parser = ChoiceParser::<StackRoot>::all())]
-    pub(crate) root: Option<StackRoot>,
+    #[arg(long, value_name = "WHAT", value_parser = ROOT)]
+    pub(crate) root: Option<ChoiceOrValue<StackRoot>>,
 
     /// Folded stacks: start with the innermost function
     #[arg(long)]
@@ -133,17 +141,14 @@ impl WeightArgs {
     pub(crate) fn weight(&self) -> Weight {
         match &self.weight {
             None => Weight::default(),
-            Some(SampleWeight::Known(weight)) => *weight,
-            Some(SampleWeight::Field(_)) => Weight::Period,
+            Some(ChoiceOrValue::Choice(weight)) => *weight,
+            Some(ChoiceOrValue::Value(_)) => Weight::Period,
         }
     }
 
     /// Returns the pattern of the field that is the weight, for the options of the run.
     pub(crate) fn field(&self) -> Option<String> {
-        match &self.weight {
-            Some(SampleWeight::Field(pattern)) => Some(pattern.clone()),
-            Some(SampleWeight::Known(_)) | None => None,
-        }
+        self.weight.as_ref()?.value().map(str::to_owned)
     }
 
     /// Returns the frames of times off the processor to remove: `usual`, or none if the kernel's are wanted.

@@ -34,7 +34,7 @@ pub(super) fn print_lines(
     args: &RunArgs,
 ) -> anyhow::Result<Status> {
     let path = args.output.as_deref().map(|path| output_path(path, input, format));
-    let RunOptions { options, map_files } = run;
+    let RunOptions { options, map_files, .. } = run;
     let inputs = Inputs::new(input, &options, &map_files);
     let target = OutputTarget::new(path.as_deref(), &inputs)?;
     let progress = Arc::new(Progress::new(args.quiet, args.progress_lines));

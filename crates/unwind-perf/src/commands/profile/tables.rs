@@ -26,19 +26,20 @@ const ENDINGS: [(&str, TopFormat); 4] = [
 pub(in crate::commands) fn top(args: &TopArgs) -> anyhow::Result<Status> {
     let mut run = args.run.options()?;
     run.weigh_by(&args.weight);
+    run.group_by("--by", Some(&args.by));
     let format = match (args.format, args.run.output.as_deref()) {
         (Some(format), _) => format,
         (None, Some(path)) => by_ending(path, &ENDINGS)?.unwrap_or_default(),
         (None, None) => TopFormat::default(),
     };
-    if args.by == GroupBy::Wait && args.weight.weight() != Weight::OffCpu {
+    if args.by == GroupBy::Wait.into() && args.weight.weight() != Weight::OffCpu {
         bail!("--by wait groups times off the processor; add --weight off-cpu");
     }
     let rows = if format == TopFormat::Text { ROWS } else { 0 };
     let table = TopTable {
         inlines: run.options.names.inlines,
         weight: args.weight.weight(),
-        by: args.by,
+        by: args.by.clone(),
         pools: run.options.names.fold_threads,
         sort: args.sort,
         limit: args.limit.unwrap_or(rows),

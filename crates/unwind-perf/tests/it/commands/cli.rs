@@ -25,6 +25,7 @@ const OPTIONS: &[&str] = &[
     "--fold-parts",
     "--fold-threads",
     "--format",
+    "--handover",
     "--help",
     "--hide",
     "--ignore",
@@ -34,6 +35,9 @@ const OPTIONS: &[&str] = &[
     "--keep-unrooted",
     "--kernel-frames",
     "--kernel-suffix",
+    "--label",
+    "--label-end",
+    "--label-when",
     "--map",
     "--map-file",
     "--max-frames",
@@ -63,6 +67,7 @@ const OPTIONS: &[&str] = &[
     "--verbose",
     "--version",
     "--weight",
+    "--where",
     "--with-fields",
 ];
 

@@ -11,6 +11,7 @@ use synth::{
 };
 
 use super::hotspot::{raw_thing, tracing_data};
+use crate::support::arrow::ArrowTable;
 use crate::support::run::{Ran, empty_folder, run};
 
 /// Three samples of a tracepoint, the last one with cut data, and one of another event with an address.
@@ -102,6 +103,28 @@ fn parquet_has_typed_columns() {
     assert_eq!(rows[3].get_ulong(first + 4).expect("an address"), 0x7f00_0000_1000);
 }
 
+/// Both forms of Arrow have the columns of Parquet.
+#[test]
+fn arrow_has_typed_columns() {
+    for rows in [&[][..], &["--rows"]] {
+        let args = [&["-f", "arrow", "--with-fields", "all"], rows].concat();
+        let args = [&args[..], &["--label", "query=system:thing/text"]].concat();
+        let table = ArrowTable::all(&printed(&args).expect_status(0).stdout).swap_remove(0);
+        let fields: Vec<_> = table.columns.iter().rev().take(6).rev().collect();
+        let column = |at: usize| (fields[at].0.as_str(), &fields[at].1[..]);
+        let text = ["hi", "\u{fffd}\"x"];
+        // A tracepoint by frequency labels nothing.
+        assert_eq!(column(0), ("label/query", &[const { Value::Null }; 4][..]));
+        let numbers = [json!(-3), json!(7), json!(9), Value::Null];
+        assert_eq!(column(1), ("system:thing/number", &numbers[..]));
+        let texts = [json!(text[0]), json!(text[1]), Value::Null, Value::Null];
+        assert_eq!(column(2), ("system:thing/text", &texts[..]));
+        assert_eq!((column(3).0, &column(3).1[0]), ("system:thing/wide", &json!(1_u64 << 40)));
+        assert_eq!((column(4).0, &column(4).1[1]), ("system:thing/list", &json!("[1,2]")));
+        assert_eq!((column(5).0, &column(5).1[3]), ("loads:u/addr", &json!(0x7f00_0000_1000_u64)));
+    }
+}
+
 #[test]
 fn perf_script_prints_names_and_values() {
     let heads = |args: &[&str]| -> Vec<String> {
@@ -157,10 +180,13 @@ fn unknown_fields_are_refused_with_those_that_exist() {
     };
     assert_eq!(with_options(&["-f", "ndjson"]).0, 0);
     for (args, expected) in [
-        (&["-f", "arrow"][..], "with_fields has no effect on the format arrow"),
+        (&["-f", "speedscope"][..], "with_fields has no effect on the format speedscope"),
         (&["flamegraph", "-o", "x.svg"], "with_fields has no effect on the format flamegraph"),
-        (&["top"], "with_fields has no effect on tables; choose a format with --format"),
-        (&["annotate", "x"], "with_fields has no effect on tables; choose a format with --format"),
+        (&["top"], "with_fields has no effect on tables; print fields with unwind-perf -f ndjson"),
+        (
+            &["annotate", "x"],
+            "with_fields has no effect on tables; print fields with unwind-perf -f ndjson",
+        ),
     ] {
         let (status, stderr) = with_options(args);
         assert!(status == 2 && stderr.contains(expected), "{args:?}: {stderr}");

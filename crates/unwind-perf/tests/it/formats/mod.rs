@@ -8,5 +8,6 @@ pub(crate) mod hotspot;
 mod hotspot_backend;
 #[cfg(feature = "debuginfod")]
 mod hotspot_downloads;
+mod labels;
 pub(crate) mod perf_text;
 mod table;

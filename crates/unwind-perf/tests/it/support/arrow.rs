@@ -1,7 +1,7 @@
 //! Arrow streams as JSON values: the result for a reader in any language.
 
 use arrow_array::cast::AsArray as _;
-use arrow_array::types::{Int8Type, Int32Type, UInt32Type, UInt64Type};
+use arrow_array::types::{Int8Type, Int32Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{AnyDictionaryArray, Array};
 use arrow_ipc::reader::StreamReader;
 use arrow_schema::{DataType, Metadata};
@@ -65,6 +65,7 @@ fn value(array: &dyn Array, row: usize) -> Value {
     }
     match array.data_type() {
         DataType::UInt64 => json!(array.as_primitive::<UInt64Type>().value(row)),
+        DataType::Int64 => json!(array.as_primitive::<Int64Type>().value(row)),
         DataType::UInt32 => json!(array.as_primitive::<UInt32Type>().value(row)),
         DataType::Int32 => json!(array.as_primitive::<Int32Type>().value(row)),
         DataType::Boolean => json!(array.as_boolean().value(row)),
