@@ -41,7 +41,7 @@ struct Shape {
 }
 
 /// Consecutive frames with the same evidence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameRun {
     /// Index in [`ChainEvidence::found_by`].
     pub found_by: u32,
@@ -152,8 +152,8 @@ impl Numbers<'_> {
 #[derive(Clone, Debug, Default)]
 pub struct ChainEvidenceWriter {
     words: Vec<u8>,
-    shapes: BTreeMap<(u32, Vec<FrameRun>), u32>,
-    encoded: Vec<u8>,
+    /// Numbers of encoded shapes. A recording of an hour has more than 100,000.
+    shapes: BTreeMap<Box<[u8]>, u32>,
     samples: EncodedSamples,
 }
 
@@ -208,43 +208,47 @@ impl ChainEvidenceWriter {
                 words.extend_from_slice(word.as_bytes());
             }
         }
-        Self {
-            words,
-            shapes: BTreeMap::new(),
-            encoded: Vec::new(),
-            samples: EncodedSamples::default(),
-        }
+        Self { words, shapes: BTreeMap::new(), samples: EncodedSamples::default() }
     }
 
     /// Adds the sample at a position, which is above those before.
-    pub fn add(&mut self, position: u64, end: u32, runs: Vec<FrameRun>) {
-        let shape = self.shape(end, runs);
+    pub fn add(&mut self, position: u64, end: u32, runs: &[FrameRun]) {
+        let mut shape = Vec::with_capacity(2 * (1 + runs.len()));
+        push(&mut shape, u64::from(end));
+        push(&mut shape, runs.len() as u64);
+        for run in runs {
+            let address = if run.has_address { ADDRESS } else { 0 };
+            let whole = if run.is_whole { WHOLE } else { 0 };
+            push(&mut shape, u64::from(run.found_by) << 2 | address | whole);
+            push(&mut shape, u64::from(run.frames));
+        }
+        let shape = self.shape(&shape);
         self.samples.push(position, shape);
     }
 
-    fn shape(&mut self, end: u32, runs: Vec<FrameRun>) -> u32 {
+    /// Returns the number of an encoded shape.
+    fn shape(&mut self, encoded: &[u8]) -> u32 {
+        if let Some(&known) = self.shapes.get(encoded) {
+            return known;
+        }
         let next = self.shapes.len() as u32;
-        let encoded = &mut self.encoded;
-        *self.shapes.entry((end, runs)).or_insert_with_key(|(end, runs)| {
-            push(encoded, u64::from(*end));
-            push(encoded, runs.len() as u64);
-            for run in runs {
-                let address = if run.has_address { ADDRESS } else { 0 };
-                let whole = if run.is_whole { WHOLE } else { 0 };
-                push(encoded, u64::from(run.found_by) << 2 | address | whole);
-                push(encoded, u64::from(run.frames));
-            }
-            next
-        })
+        self.shapes.insert(encoded.into(), next);
+        next
+    }
+
+    /// Returns the encoded shapes in the order of their numbers.
+    fn numbered_shapes(&self) -> Vec<&[u8]> {
+        let mut shapes: Vec<(&[u8], u32)> =
+            self.shapes.iter().map(|(shape, number)| (&**shape, *number)).collect();
+        shapes.sort_unstable_by_key(|(_, number)| *number);
+        shapes.into_iter().map(|(shape, _)| shape).collect()
     }
 
     /// Adds the samples of another section with the same keywords. `start` is added to their positions, which are then
     /// above those before.
     pub fn append(&mut self, other: &Self, start: u64) {
-        let mut shapes: Vec<_> = other.shapes.iter().collect();
-        shapes.sort_unstable_by_key(|(_, id)| **id);
-        let ids: Vec<u32> =
-            shapes.into_iter().map(|((end, runs), _)| self.shape(*end, runs.clone())).collect();
+        let shapes = other.numbered_shapes().into_iter();
+        let ids: Vec<u32> = shapes.map(|shape| self.shape(shape)).collect();
         for (position, shape) in other.samples.iter() {
             if let Some(&shape) = ids.get(shape as usize) {
                 self.samples.push(start + position, shape);
@@ -255,9 +259,11 @@ impl ChainEvidenceWriter {
     /// Returns the section. `start` is added to all positions.
     #[must_use]
     pub fn finish(self, start: u64) -> Vec<u8> {
-        let mut out = self.words;
+        let mut out = self.words.clone();
         push(&mut out, self.shapes.len() as u64);
-        out.extend(self.encoded);
+        for shape in self.numbered_shapes() {
+            out.extend_from_slice(shape);
+        }
         let EncodedSamples { count, first, encoded, .. } = self.samples;
         push(&mut out, count);
         if count > 0 {
@@ -288,10 +294,10 @@ mod tests {
         let mut writer = ChainEvidenceWriter::new(["root", "no-module"], ["sampled", "cfi", "gap"]);
         let gap = FrameRun { has_address: false, ..run(2, 1) };
         let whole = FrameRun { is_whole: true, ..run(1, 300) };
-        writer.add(8, 0, vec![run(0, 1), run(1, 2)]);
-        writer.add(400, 1, vec![run(0, 1), gap, whole]);
-        writer.add(500, 0, vec![run(0, 1), run(1, 2)]);
-        writer.add(u64::MAX - 100, 1, Vec::new());
+        writer.add(8, 0, &[run(0, 1), run(1, 2)]);
+        writer.add(400, 1, &[run(0, 1), gap, whole]);
+        writer.add(500, 0, &[run(0, 1), run(1, 2)]);
+        writer.add(u64::MAX - 100, 1, &[]);
         writer.finish(100)
     }
 
@@ -316,9 +322,9 @@ mod tests {
         let (mut all, mut first, mut second) = (empty.clone(), empty.clone(), empty);
         for (writer, start) in [(&mut first, 0), (&mut second, 1000)] {
             for (position, end, found_by) in [(8, 1, 1), (80, 0, 0), (800, 1, 1)] {
-                let runs = vec![run(found_by, 3 + start as u32)];
-                writer.add(position, end, runs.clone());
-                all.add(start + position, end, runs);
+                let runs = [run(found_by, 3 + start as u32)];
+                writer.add(position, end, &runs);
+                all.add(start + position, end, &runs);
             }
         }
         first.append(&second, 1000);

@@ -69,7 +69,7 @@ pub(super) fn rewritten(
             (Some(row), None) => own_chain(profile, row),
             (Some(row), Some(evidence)) => {
                 let FinishedChain { addresses, end, runs } = finished_chain(profile, row);
-                evidence.add(rewriter.data_len(), end, runs);
+                evidence.add(rewriter.data_len(), end, &runs);
                 addresses
             }
             (None, _) => Vec::new(),

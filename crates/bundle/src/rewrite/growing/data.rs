@@ -115,7 +115,7 @@ impl<W: Write> GrowingData<W> {
             }
         };
         for (inside, SampleEvidence { end, runs }) in self.samples.drain(..) {
-            self.evidence.add(start + inside, end, runs);
+            self.evidence.add(start + inside, end, &runs);
         }
         self.chunk.clear();
         let round = Fields::record(RecordKind::FINISHED_ROUND, 0).finish().unwrap_or_default();
