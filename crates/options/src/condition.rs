@@ -4,13 +4,11 @@ use std::fmt;
 use std::str::FromStr;
 
 use address::FieldKind;
-use serde::{Deserialize, Serialize};
 
 use crate::matches_pattern;
 
 /// A condition on a field or a label.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
     /// The field, by a pattern `EVENT/FIELD` or `FIELD`; or the name of a label.
     pub field: String,
@@ -103,20 +101,6 @@ impl FromStr for Condition {
             return Err(ConditionError::NotNumber(text.to_owned(), value.to_owned()));
         }
         Ok(Self { field: field.to_owned(), operator, value: value.to_owned(), numbers })
-    }
-}
-
-impl TryFrom<String> for Condition {
-    type Error = ConditionError;
-
-    fn try_from(text: String) -> Result<Self, ConditionError> {
-        text.parse()
-    }
-}
-
-impl From<Condition> for String {
-    fn from(condition: Condition) -> Self {
-        condition.to_string()
     }
 }
 

@@ -13,11 +13,11 @@ use crate::{Condition, json};
 #[serde(default)]
 pub struct LabelOptions {
     /// The labels.
-    #[serde(rename = "label", deserialize_with = "json::each")]
+    #[serde(rename = "label", with = "json::parsed")]
     pub labels: Vec<LabelRule>,
     /// Conditions on the events that begin a label. Each applies to the events that have its field; an event that does
     /// not fulfil it ends the label.
-    #[serde(rename = "label_when", deserialize_with = "json::each")]
+    #[serde(rename = "label_when", with = "json::parsed")]
     pub when: Vec<Condition>,
     /// Events that end all labels of their thread, by patterns.
     #[serde(rename = "label_end", deserialize_with = "json::texts")]
@@ -42,8 +42,7 @@ impl LabelOptions {
 }
 
 /// A label and the field that it is from, as `NAME=EVENT/FIELD`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelRule {
     /// Name of the label.
     pub name: String,
@@ -66,20 +65,6 @@ impl FromStr for LabelRule {
             }
             _ => Err(LabelError(text.to_owned())),
         }
-    }
-}
-
-impl TryFrom<String> for LabelRule {
-    type Error = LabelError;
-
-    fn try_from(text: String) -> Result<Self, LabelError> {
-        text.parse()
-    }
-}
-
-impl From<LabelRule> for String {
-    fn from(rule: LabelRule) -> Self {
-        rule.to_string()
     }
 }
 

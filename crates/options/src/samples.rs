@@ -31,7 +31,7 @@ pub struct SampleFilter {
     /// Range of time.
     pub time: TimeRange,
     /// Conditions on fields and labels, which all have to hold.
-    #[serde(rename = "where", deserialize_with = "json::each")]
+    #[serde(rename = "where", with = "json::parsed")]
     pub conditions: Vec<Condition>,
 }
 

@@ -5,4 +5,6 @@ pub(crate) mod object;
 mod values;
 
 pub use error::OptionsError;
-pub(crate) use values::{NumberOrText, count, each, ids, names, path, paths, size, texts, truth};
+pub(crate) use values::{
+    NumberOrText, count, each, ids, names, parsed, path, paths, size, texts, truth,
+};

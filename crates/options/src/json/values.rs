@@ -38,6 +38,32 @@ pub(crate) fn each<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     values.into_iter().map(read).collect()
 }
 
+/// Values that are written as one text each.
+pub(crate) mod parsed {
+    use std::fmt::Display;
+    use std::str::FromStr;
+
+    use serde::de::Error as _;
+    use serde::{Deserializer, Serializer};
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>, T>(
+        deserializer: D,
+    ) -> Result<Vec<T>, D::Error>
+    where
+        T: FromStr<Err: Display>,
+    {
+        let texts: Vec<String> = super::each(deserializer)?;
+        texts.iter().map(|text| text.parse().map_err(D::Error::custom)).collect()
+    }
+
+    pub(crate) fn serialize<S: Serializer, T: Display>(
+        values: &[T],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(values.iter().map(ToString::to_string))
+    }
+}
+
 /// Splits a text at commas.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     text.split(',')

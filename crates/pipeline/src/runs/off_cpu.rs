@@ -131,23 +131,26 @@ fn merge(profile: &mut Profile, added: Vec<DerivedSample>) {
     let mut added = added.into_iter().peekable();
     let mut ids = Vec::new();
     let mut derived = Vec::new();
-    for &row in &recorded {
-        while let Some((before, from)) = added.next_if(|(it, _)| it.time() < row.time()) {
+    let has_labels = profile.fields.has_labels();
+    let mut push = |all: &mut Vec<SampleRow>, (row, from): DerivedSample| {
+        if let Some(from) = from.filter(|_| has_labels) {
             derived.push((SampleId::from_index(all.len()), from));
-            all.push(before);
+        }
+        all.push(row);
+    };
+    for &row in &recorded {
+        while let Some(before) = added.next_if(|(it, _)| it.time() < row.time()) {
+            push(&mut all, before);
         }
         if !profile.fields.is_empty() {
             ids.push(SampleId::from_index(all.len()));
         }
         all.push(row);
     }
-    for (row, from) in added {
-        derived.push((SampleId::from_index(all.len()), from));
-        all.push(row);
-    }
+    added.for_each(|row| push(&mut all, row));
     let new_id = |sample: SampleId| ids.get(sample.index()).copied();
     profile.fields.renumber(new_id);
-    let pairs = derived.into_iter().filter_map(|(to, from)| Some((to, new_id(from?)?)));
+    let pairs = derived.into_iter().filter_map(|(to, from)| Some((to, new_id(from)?)));
     profile.fields.copy_labels(&pairs.collect::<Vec<_>>());
     profile.samples = Table::from_vec(all);
 }

@@ -78,7 +78,13 @@ impl FieldTable {
         self.columns.is_empty()
     }
 
-    /// The columns, in the order of events and of their fields.
+    /// Returns true if labels were requested.
+    #[must_use]
+    pub const fn has_labels(&self) -> bool {
+        !self.labels.is_empty()
+    }
+
+    /// The columns: labels, then fields in the order of events.
     #[must_use]
     pub fn columns(&self) -> &[FieldRows] {
         &self.columns

@@ -14,9 +14,7 @@ use std::sync::Arc;
 use address::{FieldKind, Tid, Timestamp};
 use hashbrown::HashMap;
 use options::{Condition, FieldSelection, LabelOptions, fits_event};
-use perf_data::{
-    Batch, FieldColumn, Head, Record, RecordedFields, Sample, SampleEntry, TimedRecord, TraceValue,
-};
+use perf_data::{FieldColumn, Head, Record, RecordedFields, Sample, TimedRecord, TraceValue};
 use profile::NoLabel;
 
 use crate::plan::value_filter::fulfils;
@@ -236,26 +234,26 @@ impl Labels {
         }
     }
 
-    /// Applies a sample, and returns the labels of its thread.
-    pub(crate) fn sample(&mut self, entry: &SampleEntry, batch: &Batch) -> ThreadLabels {
-        if let Ok(sample) = batch.sample(entry) {
-            self.sources.saw(&sample);
-            self.apply(entry, &sample);
+    /// Applies a sample of a thread, unless it cannot be decoded. Returns the labels of the thread.
+    pub(crate) fn sample(&mut self, tid: Tid, sample: Option<&Sample<'_>>) -> ThreadLabels {
+        if let Some(sample) = sample {
+            self.sources.saw(sample);
+            self.apply(tid, sample);
         }
-        Arc::clone(self.of(entry.tid))
+        Arc::clone(self.of(tid))
     }
 
     fn of(&self, tid: Tid) -> &ThreadLabels {
         self.threads.get(&tid).unwrap_or(&self.others)
     }
 
-    fn apply(&mut self, entry: &SampleEntry, sample: &Sample<'_>) {
-        let Some(effects) = self.effects.get(usize::from(entry.event)) else { return };
+    fn apply(&mut self, tid: Tid, sample: &Sample<'_>) {
+        let Some(effects) = self.effects.get(usize::from(sample.event)) else { return };
         // The idle tasks of all processors have one id, and ended ones have another.
-        if self.sampled > 0 || !effects.is_any() || entry.tid.0 <= 0 {
+        if self.sampled > 0 || !effects.is_any() || tid.0 <= 0 {
             return;
         }
-        let before = self.of(entry.tid);
+        let before = self.of(tid);
         let mut labels: Vec<OwnedValue> = before.to_vec();
         if effects.ends {
             labels.fill(OwnedValue::NoLabel(NoLabel::Ended));
@@ -269,15 +267,15 @@ impl Labels {
         }
         let receiver = effects.handover.as_ref().and_then(|field| field.value(sample));
         let receiver = receiver.and_then(|value| match value {
-            TraceValue::Signed(tid, _) => i32::try_from(tid).ok(),
-            TraceValue::Unsigned(tid, _) => i32::try_from(tid).ok(),
+            TraceValue::Signed(id, _) => i32::try_from(id).ok(),
+            TraceValue::Unsigned(id, _) => i32::try_from(id).ok(),
             TraceValue::Text(_) | TraceValue::List(_) => None,
         });
         let labels: ThreadLabels = labels.into();
-        if let Some(receiver) = receiver.filter(|tid| *tid > 0) {
+        if let Some(receiver) = receiver.filter(|id| *id > 0) {
             self.threads.insert(Tid(receiver), Arc::clone(&labels));
         }
-        self.threads.insert(entry.tid, labels);
+        self.threads.insert(tid, labels);
     }
 
     /// Applies a record that is not a sample.

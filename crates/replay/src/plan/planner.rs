@@ -166,10 +166,12 @@ impl<'r> Planner<'r> {
             let cgroup = self.cgroup(entry, position.batch);
             let thread = Thread { pid: entry.pid, tid: entry.tid, comm, process, cgroup };
             let cpu = self.filter.cpu(entry, position.batch);
-            let labels = self.labels.as_mut().map(|labels| labels.sample(entry, position.batch));
+            let needs_values = self.labels.is_some() || !self.values.is_empty();
+            let sample = if needs_values { position.batch.sample(entry).ok() } else { None };
+            let labels = self.labels.as_mut().map(|it| it.sample(entry.tid, sample.as_ref()));
             let wanted = self.filter.wants(entry, || self.has_accepted_names(thread))
                 && self.filter.wants_cpu(cpu)
-                && self.values.passes(entry, position.batch, labels.as_ref());
+                && self.values.passes(sample.as_ref(), labels.as_ref());
             let index = wanted.then(|| self.threads.index(thread));
             if let Some(off_cpu) = &mut self.off_cpu {
                 off_cpu.sample(entry, position.batch, index);

@@ -1,7 +1,7 @@
 //! The filter of samples by their fields and labels.
 
 use options::{Condition, FieldSelection};
-use perf_data::{Batch, FieldColumn, Head, RecordedFields, Sample, SampleEntry, TraceValue};
+use perf_data::{FieldColumn, Head, RecordedFields, Sample, TraceValue};
 
 use crate::plan::labels::{Labels, ThreadLabels};
 use crate::values::{OwnedValue, json_array};
@@ -49,15 +49,19 @@ impl ValueFilter {
         Self(resolved.collect())
     }
 
-    /// Returns true if a sample with these labels fulfils all conditions; it is decoded a second time for them.
+    /// Returns true if all samples are wanted.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns true if a sample with these labels fulfils all conditions; one that cannot be decoded fulfils none.
     #[inline]
     pub(crate) fn passes(
         &self,
-        entry: &SampleEntry,
-        batch: &Batch,
+        sample: Option<&Sample<'_>>,
         labels: Option<&ThreadLabels>,
     ) -> bool {
-        self.0.is_empty() || batch.sample(entry).is_ok_and(|sample| self.wants(&sample, labels))
+        self.is_empty() || sample.is_some_and(|sample| self.wants(sample, labels))
     }
 
     fn wants(&self, sample: &Sample<'_>, labels: Option<&ThreadLabels>) -> bool {

@@ -27,9 +27,9 @@ impl GroupedBy {
     }
 }
 
-/// Returns the argument with the field or condition that an error is about.
-pub(super) fn value_argument(error: &Error) -> String {
-    match error {
+/// Returns the argument with the field or condition that an error is about, if it is about one.
+pub(super) fn value_argument(error: &Error) -> Option<String> {
+    Some(match error {
         Error::UnknownField { option: "weight_field", pattern, .. } => {
             format!("--weight {pattern} is none of {}, nor a field", Weight::WORDS.join(", "))
         }
@@ -43,8 +43,8 @@ pub(super) fn value_argument(error: &Error) -> String {
         Error::ConditionType { option, condition, .. } => {
             format!("{} {condition}", argument_of(option))
         }
-        _ => String::new(),
-    }
+        _ => return None,
+    })
 }
 
 impl RunOptions {

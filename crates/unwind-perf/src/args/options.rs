@@ -66,11 +66,11 @@ fn read_text(path: &Path) -> anyhow::Result<String> {
 
 /// An error of a run, with the argument that it is about.
 pub(crate) fn with_argument(error: Error) -> anyhow::Error {
+    if let Some(argument) = value_argument(&error) {
+        return anyhow::Error::new(error).context(argument);
+    }
     let argument = match &error {
         Error::UnknownEvent { option, name, .. } => format!("{} {name}", argument_of(option)),
-        Error::UnknownField { .. } | Error::FieldNotNumber { .. } | Error::ConditionType { .. } => {
-            value_argument(&error)
-        }
         Error::NoCgroups => "--cgroup".to_owned(),
         Error::NoSampleTimes => "--time".to_owned(),
         Error::NoCpus => "--cpu".to_owned(),

@@ -69,17 +69,17 @@ pub(super) fn no_samples_advice_of(
         .filter(|(_, given, _)| *given)
         .map(|(option, _, values)| format!("{option}: {}", listed(&values())))
         .collect();
+    let there = there.join("; for ");
     let conditions: Vec<_> = filters.conditions.iter().map(ToString::to_string).collect();
     let conditions = conditions.join(" and ");
-    Some(match (conditions.as_str(), filters.conditions.first()) {
-        (_, Some(first)) if there.is_empty() => format!(
+    Some(match filters.conditions.first() {
+        None => format!("no sample passes the filters; there are, for {there}"),
+        Some(first) if there.is_empty() => format!(
             "no sample fulfils --where {conditions}; list the values with unwind-perf top --by {}",
             first.field
         ),
-        ("", _) => format!("no sample passes the filters; there are, for {}", there.join("; for ")),
-        _ => format!(
-            "no sample passes the filters, with --where {conditions}; there are, for {}",
-            there.join("; for ")
+        Some(_) => format!(
+            "no sample passes the filters, with --where {conditions}; there are, for {there}"
         ),
     })
 }

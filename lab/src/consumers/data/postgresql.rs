@@ -173,20 +173,24 @@ struct Probe;
 
 impl Probe {
     fn add(program: &Path) -> Result<Self> {
-        let remove = Self;
-        drop(Self);
+        // One of an interrupted check.
+        Self::remove();
         let add = command::words("perf probe --quiet -x").arg(program).arg(PROBE).output()?;
         if !add.status.success() {
             let why = String::from_utf8_lossy(&add.stderr);
             return Err(Missing(format!("perf probe: {}", why.trim())).into());
         }
-        Ok(remove)
+        Ok(Self)
+    }
+
+    fn remove() {
+        let _ = command::words("perf probe --quiet -d").arg(EVENT).output();
     }
 }
 
 impl Drop for Probe {
     fn drop(&mut self) {
-        let _ = command::words("perf probe --quiet -d").arg(EVENT).output();
+        Self::remove();
     }
 }
 
