@@ -93,6 +93,12 @@ impl Format {
         }
     }
 
+    /// Returns true if the format has a place for spans.
+    #[must_use]
+    pub const fn has_spans(self) -> bool {
+        matches!(self, Self::Json | Self::Ndjson | Self::Firefox)
+    }
+
     /// The name on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {

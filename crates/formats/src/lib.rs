@@ -74,8 +74,8 @@ pub use formats::{
     AnnotatedFunction, AnnotatedSource, Callgrind, ConsoleLook, Details, ErrorKind, ErrorRow,
     FieldValue, Firefox, Folded, GroupRow, Hotspot, HotspotStream, Json, LivePage, LiveStep,
     MemoryNodeRow, Ndjson, Otlp, Page, PageCode, PageFunctionCode, PageSource, PageTarget,
-    PerfScript, Pprof, RowKeys, SampleExtra, Speedscope, TaskChange, TaskEvent, TopTable,
-    TracepointRow, TreeTable, cost_text, cost_title,
+    PerfScript, Pprof, RowKeys, SampleExtra, SpanDurations, Speedscope, TaskChange, TaskEvent,
+    TopTable, TracepointRow, TreeTable, cost_text, cost_title,
 };
 #[cfg(feature = "arrow")]
 pub use formats::{Arrow, ArrowRows};

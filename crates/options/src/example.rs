@@ -1,12 +1,14 @@
 //! Options without a default value among them.
 
+use std::fmt::Display;
 use std::num::{NonZeroU16, NonZeroUsize};
+use std::str::FromStr;
 
 use address::{Avma, FileOffset, Pid, Tid, Timestamp};
 
 use crate::{
-    CacheLocation, Condition, Demangle, FieldSelection, FileSearch, Hint, HintScope, Join,
-    LabelOptions, LabelRule, Limits, MemoryLimit, NameOptions, Options, SampleFilter, Servers,
+    CacheLocation, Demangle, FieldSelection, FileSearch, Hint, HintScope, Join, LabelOptions,
+    LabelRule, Limits, MemoryLimit, NameOptions, Options, SampleFilter, Servers, SpanOptions,
     TimePoint, TimeRange,
 };
 
@@ -33,7 +35,7 @@ pub fn every_option() -> Options {
                 from: Some(TimePoint::At(Timestamp(u64::MAX / 2))),
                 to: Some(TimePoint::Share(123_456_789)),
             },
-            conditions: vec![condition("bytes>=0x10"), condition("query=select a, b*")],
+            conditions: vec![parsed("bytes>=0x10"), parsed("query=select a, b*")],
         },
         files: FileSearch {
             modules: vec![path("m")],
@@ -55,35 +57,54 @@ pub fn every_option() -> Options {
             source_dirs: vec![path("src")],
             kallsyms: Some(path("/k")),
         },
-        names: NameOptions {
-            look_up: false,
-            inlines: false,
-            demangle: Some(Demangle::Short),
-            fold_parts: true,
-            fold_threads: true,
-        },
+        names: names(),
         max_frames: NonZeroUsize::MIN.saturating_add(6),
         join: Join::Exact,
         tail_calls: false,
-        with_fields: FieldSelection { patterns: vec!["sched:*/prev_pid".to_owned()] },
+        with_fields: FieldSelection { patterns: vec!["s:*/pid".to_owned()] },
         labels: labels(),
+        spans: spans(),
+        redact: Some("k".to_owned()),
         weight_field: Some("*/bytes".to_owned()),
         off_cpu: true,
         off_cpu_optional: true,
-        limits: Limits { memory: MemoryLimit::Bytes(64 << 20), jobs: NonZeroU16::new(3) },
+        limits: limits(),
         cache: Some(CacheLocation { folder: path("c"), most: 1 << 40 }),
     }
+}
+
+fn names() -> NameOptions {
+    NameOptions {
+        look_up: false,
+        inlines: false,
+        demangle: Some(Demangle::Short),
+        fold_parts: true,
+        fold_threads: true,
+    }
+}
+
+fn limits() -> Limits {
+    Limits { memory: MemoryLimit::Bytes(64 << 20), jobs: NonZeroU16::new(3) }
 }
 
 fn labels() -> LabelOptions {
     LabelOptions {
         labels: vec![LabelRule { name: "query".to_owned(), field: "p:r/q".to_owned() }],
-        when: vec![condition("state=2")],
+        when: vec![parsed("state=2")],
         ends: vec!["p:end".to_owned()],
         handovers: vec!["p:to/tid".to_owned()],
     }
 }
 
-fn condition(text: &str) -> Condition {
+fn spans() -> SpanOptions {
+    SpanOptions {
+        rules: vec![parsed("a=p:b/n>1,p:e,id+pid")],
+        inside: Some("a".to_owned()),
+        longer_than: Some(parsed("p99")),
+        up_to: Some(parsed("20ms")),
+    }
+}
+
+fn parsed<T: FromStr<Err: Display>>(text: &str) -> T {
     text.parse().unwrap_or_else(|error| unreachable!("{error}"))
 }

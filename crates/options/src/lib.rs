@@ -30,6 +30,7 @@ mod query_filter;
 mod remedy;
 mod run;
 mod samples;
+mod spans;
 mod values;
 
 pub use cache_location::CacheLocation;
@@ -52,6 +53,7 @@ pub use remedy::{
 };
 pub use run::{MAX_FRAMES, Options};
 pub use samples::SampleFilter;
+pub use spans::{SpanError, SpanEvent, SpanLimit, SpanOptions, SpanRule, SpanTime};
 pub use values::{
     Bytes, Hint, HintError, HintScope, MemoryLimit, Normalization, Percent, TimePoint, TimeRange,
     from_hex, parse_cpus, parse_duration, parse_memory, parse_percent, parse_seconds, parse_share,

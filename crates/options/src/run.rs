@@ -8,11 +8,22 @@ use serde_json::{Map, Value};
 
 use crate::{
     CacheLocation, FieldSelection, FileSearch, Join, LabelOptions, Limits, NameOptions,
-    OptionsError, SampleFilter, cache_location, json,
+    OptionsError, SampleFilter, SpanOptions, cache_location, json,
 };
 
 /// The default of [`Options::max_frames`].
 pub const MAX_FRAMES: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
+
+/// Options that mean nothing without another one.
+const DEPENDENT: [(&str, &str); 7] = [
+    ("cache_size", "cache"),
+    ("label_when", "label"),
+    ("label_end", "label"),
+    ("handover", "label"),
+    ("inside", "span"),
+    ("longer_than", "inside"),
+    ("up_to", "inside"),
+];
 
 /// Options of a run from a recording to a profile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,8 +52,14 @@ pub struct Options {
     /// Labels of samples by earlier events of their threads.
     #[serde(flatten)]
     pub labels: LabelOptions,
+    /// Spans between two events, and the samples inside them that are wanted.
+    #[serde(flatten)]
+    pub spans: SpanOptions,
+    /// Key of the hashes that replace the values of fields and labels, and the keys of spans; conditions and weights use
+    /// the values.
+    pub redact: Option<String>,
     /// Field of numbers that replaces the period of samples, by a pattern as in `with_fields`. Samples without the field
-    /// are omitted.
+    /// are omitted. The name of spans stands for their durations, with `.self` for their self times.
     pub weight_field: Option<String>,
     /// If true, adds off-CPU times as samples of an additional event (`Profile::off_cpu`). Only runs on a whole
     /// recording support it.
@@ -71,6 +88,8 @@ impl Default for Options {
             tail_calls: true,
             with_fields: FieldSelection::default(),
             labels: LabelOptions::default(),
+            spans: SpanOptions::default(),
+            redact: None,
             weight_field: None,
             off_cpu: false,
             off_cpu_optional: false,
@@ -95,14 +114,11 @@ impl Options {
     /// If an option is unknown, or its value cannot be used.
     pub fn from_object(object: Map<String, Value>) -> Result<Self, OptionsError> {
         let given = |name| object.get(name).is_some_and(|value| !value.is_null());
-        if given("cache_size") && !given("cache") {
-            let reason = "it means nothing without cache".to_owned();
-            return Err(OptionsError::Value { name: "cache_size".to_owned(), reason });
-        }
-        let of_labels = ["label_when", "label_end", "handover"];
-        if let Some(name) = of_labels.into_iter().find(|name| given(name) && !given("label")) {
-            let reason = "it means nothing without label".to_owned();
-            return Err(OptionsError::Value { name: name.to_owned(), reason });
+        for (name, other) in DEPENDENT {
+            if given(name) && !given(other) {
+                let reason = format!("it means nothing without {other}");
+                return Err(OptionsError::Value { name: name.to_owned(), reason });
+            }
         }
         json::object::read(object)
     }
@@ -162,7 +178,7 @@ mod tests {
         assert_eq!(Options::from_json(&options.to_json()).unwrap(), options);
         // Each option alone.
         for (name, value) in object {
-            if ["cache_size", "label_when", "label_end", "handover"].contains(&name.as_str()) {
+            if DEPENDENT.iter().any(|(dependent, _)| *dependent == name) {
                 continue;
             }
             let alone = Map::from_iter([(name.clone(), value)]);
@@ -248,6 +264,11 @@ mod tests {
                 "option 'map': map hint \"x\": there is no @; expected OBJECT@PID,START,LEN[,OFFSET]",
             ),
             (r#"{"label_end":"x"}"#, "option 'label_end': it means nothing without label"),
+            (r#"{"up_to":"1s","span":"a=b,c"}"#, "option 'up_to': it means nothing without inside"),
+            (
+                r#"{"span":"a"}"#,
+                "option 'span': \"a\" is not a span; expected NAME=BEGIN,END or NAME=BEGIN,END,KEY",
+            ),
             (r#"{"cache_size":"1G"}"#, "option 'cache_size': it means nothing without cache"),
             (
                 r#"{"time":"x","pid":[1]}"#,

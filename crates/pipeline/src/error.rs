@@ -98,6 +98,27 @@ pub enum Error {
     /// Times off the processor were asked for while the profile grows: they are known at its end.
     #[error("off-CPU times are only known at the end of a recording")]
     OffCpuWhileGrowing,
+    /// Spans were requested while the profile grows: their ends follow later.
+    #[error("spans are only known at the end of a recording")]
+    SpansWhileGrowing,
+    /// An option names spans that no other option describes.
+    #[error("there are no spans of this name; describe them with span, as NAME=BEGIN,END")]
+    UnknownSpan {
+        /// The option with the name.
+        option: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// Samples inside spans with a key were requested, without a label that has the key.
+    #[error(
+        "spans with the key {key} can overlap in a thread, so samples need the label {key}: label samples with {key}=EVENT/{key}"
+    )]
+    InsideNeedsLabel {
+        /// The name of the spans.
+        name: String,
+        /// The field that is the key.
+        key: String,
+    },
     /// An option names an event that was not recorded.
     #[error("the recording has {}", recorded.join(", "))]
     UnknownEvent {

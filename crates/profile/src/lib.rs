@@ -96,7 +96,7 @@ pub use reason::{EndReason, FoundBy, WaitKind};
 pub use tables::{
     EventRow, FieldRows, FieldTable, FieldValue, FrameRow, InlineRow, LONGEST_IN_TABLE,
     LONGEST_REPEATED, LayoutRow, LocationAddress, LocationRow, ModuleBias, ModuleKind, ModuleRow,
-    NoLabel, ProcessKey, RecordingInfo, SampleRow, StackRow, StringHasher, Strings, Table,
-    ThreadRow, WallClock,
+    NoLabel, ProcessKey, RecordingInfo, SampleRow, SpanRow, SpanTable, StackRow, StringHasher,
+    Strings, Table, ThreadRow, WallClock,
 };
 pub use thread_names::folded_thread_name;

@@ -28,18 +28,21 @@
 mod driver;
 mod join;
 mod plan;
+mod redactor;
 mod repair;
 mod slice;
 mod tails;
 mod values;
 
+pub use driver::history::HistoryCounts;
 pub use driver::replayer::{
     FieldSelection, Join, LabelOptions, MissedMaps, NoObserver, Replay, ReplayObserver,
-    ReplayOptions, ReplayTimings, Replayer,
+    ReplayOptions, ReplayTimings, Replayer, SpanOptions,
 };
 pub use driver::watch::{PartialReplay, Renewed};
 pub use plan::apply::{apply as apply_record, learn_build_ids, learn_files};
 pub use plan::filter::{RejectedSamples, ResolvedFilter, has_cgroups, has_cpus};
+pub use plan::history::spans::SpanCounts;
 pub use plan::off_cpu::{OffCpuSpan, OffCpuTimes, SampleKey, has_switches};
 pub use plan::threads::Thread;
 pub use plan::without_switches::ThreadWithoutSwitches;

@@ -6,6 +6,8 @@ use hashbrown::HashMap;
 use perf_data::TraceValue;
 use profile::{FieldValue, NoLabel, StringId, Strings};
 
+use crate::redactor::Redactor;
+
 /// The value of a field or label in a sample.
 #[derive(Clone, Debug)]
 pub(crate) struct SliceValue {
@@ -61,24 +63,30 @@ impl SliceValue {
         Self { sample, column: column as u32, value }
     }
 
-    /// Returns the value with its text in `strings`, or the reason that there is none. `shared` has the ids of texts that
-    /// samples of the slice share, by address.
-    pub(crate) fn interned(
-        &self,
-        strings: &mut Strings,
-        shared: &mut HashMap<*const u8, StringId>,
-    ) -> Result<FieldValue, NoLabel> {
+    /// Returns the value with its text in `texts`, or the reason that there is none.
+    pub(crate) fn interned(&self, texts: &mut ValueTexts<'_>) -> Result<FieldValue, NoLabel> {
         Ok(match &self.value {
-            OwnedValue::Signed(number) => FieldValue::Signed(*number),
-            OwnedValue::Unsigned(number) => FieldValue::Unsigned(*number),
+            OwnedValue::NoLabel(reason) => return Err(*reason),
             // A long text of many samples is read once.
             OwnedValue::Text(text) if Arc::strong_count(text) > 1 => {
-                let id = shared.entry(text.as_ptr()).or_insert_with(|| strings.intern(text));
-                FieldValue::Text(*id)
+                let known = texts.shared.get(&text.as_ptr()).copied();
+                let id = known.unwrap_or_else(|| texts.intern(text));
+                texts.shared.insert(text.as_ptr(), id);
+                FieldValue::Text(id)
             }
-            OwnedValue::Text(text) => FieldValue::Text(strings.intern(text)),
-            OwnedValue::List(text) => FieldValue::List(strings.intern(text)),
-            OwnedValue::NoLabel(reason) => return Err(*reason),
+            OwnedValue::Text(text) => FieldValue::Text(texts.intern(text)),
+            OwnedValue::List(text) if texts.redactor.is_some() => {
+                FieldValue::Text(texts.intern(text))
+            }
+            OwnedValue::List(text) => FieldValue::List(texts.intern(text)),
+            OwnedValue::Signed(number) => match texts.redacted_number(*number) {
+                Some(text) => FieldValue::Text(text),
+                None => FieldValue::Signed(*number),
+            },
+            OwnedValue::Unsigned(number) => match texts.redacted_number(*number) {
+                Some(text) => FieldValue::Text(text),
+                None => FieldValue::Unsigned(*number),
+            },
         })
     }
 
@@ -89,6 +97,33 @@ impl SliceValue {
             OwnedValue::Signed(_) | OwnedValue::Unsigned(_) | OwnedValue::NoLabel(_) => false,
         };
         size_of::<Self>() + if is_shared { 0 } else { self.value.text_bytes() }
+    }
+}
+
+/// The texts of values in a profile.
+pub(crate) struct ValueTexts<'m> {
+    strings: &'m mut Strings,
+    /// Ids of texts that samples of the slice share, by address.
+    shared: HashMap<*const u8, StringId>,
+    /// Replaces values by hashes, if requested.
+    redactor: Option<&'m Redactor>,
+}
+
+impl<'m> ValueTexts<'m> {
+    pub(crate) fn new(strings: &'m mut Strings, redactor: Option<&'m Redactor>) -> Self {
+        Self { strings, shared: HashMap::new(), redactor }
+    }
+
+    fn intern(&mut self, text: &[u8]) -> StringId {
+        match self.redactor {
+            Some(redactor) => self.strings.intern(&redactor.hash(text)),
+            None => self.strings.intern(text),
+        }
+    }
+
+    fn redacted_number(&mut self, number: impl ToString) -> Option<StringId> {
+        let redactor = self.redactor?;
+        Some(self.strings.intern(&redactor.hash(number.to_string().as_bytes())))
     }
 }
 

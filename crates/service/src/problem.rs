@@ -164,6 +164,9 @@ impl From<pipeline::Error> for Problem {
             | Error::NothingRan { .. }
             | Error::NoOffCpuSamples { .. }
             | Error::OffCpuWhileGrowing
+            | Error::SpansWhileGrowing
+            | Error::UnknownSpan { .. }
+            | Error::InsideNeedsLabel { .. }
             | Error::UnknownEvent { .. } => ProblemKind::DoesNotFit,
             Error::CutShort { .. } | Error::BrokenOff => ProblemKind::Changed,
             Error::MemoryLimit { .. } => ProblemKind::MemoryLimit,

@@ -78,6 +78,7 @@ impl Ndjson {
                     if !profile.fields.is_empty() {
                         lines.fields(id, sample, text);
                     }
+                    lines.spans(id, text);
                     text.extend_from_slice(b",\"frames\":[");
                     let mut has_frames = false;
                     walker.walk(sample, &mut biases, |frame, addr| {
@@ -190,6 +191,30 @@ impl<'a> JsonLines<'a> {
         if before.len() == 2 {
             out.push(b'}');
         }
+    }
+
+    /// Appends the spans that a sample begins, if there are any.
+    fn spans(&self, id: SampleId, out: &mut Vec<u8>) {
+        let spans = self.profile.fields.spans.of_sample(id);
+        if spans.is_empty() {
+            return;
+        }
+        let mut before: &[u8] = b",\"spans\":[{\"name\":\"";
+        for span in spans {
+            out.extend_from_slice(before);
+            out.extend_from_slice(self.strings.get(span.name));
+            if let Some(key) = span.key {
+                out.extend_from_slice(b"\",\"key\":\"");
+                out.extend_from_slice(self.strings.get(key));
+            }
+            out.extend_from_slice(b"\",\"duration_ns\":");
+            push_number(out, span.duration);
+            out.extend_from_slice(b",\"self_ns\":");
+            push_number(out, span.own);
+            out.push(b'}');
+            before = b",{\"name\":\"";
+        }
+        out.push(b']');
     }
 
     /// Appends the object of a function of a frame after its address, and a comma.

@@ -188,7 +188,7 @@ fn json() {
     let version = env!("CARGO_PKG_VERSION");
     let lines = [
         &format!(
-            r#"{{"meta":{{"schema":"unwind-perf-stacks","version":1,"revision":11,"generator":"unwind-perf {version}"}},"#
+            r#"{{"meta":{{"schema":"unwind-perf-stacks","version":1,"revision":12,"generator":"unwind-perf {version}"}},"#
         ),
         r#""recording":{"command_line":["perf","record","--call-graph","dwarf,16384"],"hostname":"box","arch":"x86_64","cpus_online":2},"#,
         r#""words":{"end":["root","root-across-gap","stack-exhausted","memory-not-recorded","other-stack","register-unknown","not-mapped","anonymous-memory","no-module","no-unwind-info","bad-unwind-info","no-progress","max-frames","kernel-only","no-user-regs","no-user-stack","unsupported-abi","recorded","guest","return-probe","no-switch","unproven-root"],"found_by":["sampled","cfi","callchain","call-stack","leaf-rule","prologue","code","frame-pointer","scan","joined","gap","tail-call","tail-calls"],"module_kind":["elf","file","anonymous","kernel"]},"#,

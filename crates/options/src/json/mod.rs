@@ -6,5 +6,5 @@ mod values;
 
 pub use error::OptionsError;
 pub(crate) use values::{
-    NumberOrText, count, each, ids, names, parsed, path, paths, size, texts, truth,
+    NumberOrText, count, each, ids, names, parsed, parsed_option, path, paths, size, texts, truth,
 };

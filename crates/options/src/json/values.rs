@@ -64,6 +64,33 @@ pub(crate) mod parsed {
     }
 }
 
+/// An optional value that is written as text.
+pub(crate) mod parsed_option {
+    use std::fmt::Display;
+    use std::str::FromStr;
+
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>, T>(
+        deserializer: D,
+    ) -> Result<Option<T>, D::Error>
+    where
+        T: FromStr<Err: Display>,
+    {
+        let text = Option::<String>::deserialize(deserializer)?;
+        text.map(|text| text.parse().map_err(D::Error::custom)).transpose()
+    }
+
+    #[expect(clippy::ref_option, reason = "serde hands the field over so")]
+    pub(crate) fn serialize<S: Serializer, T: Display>(
+        value: &Option<T>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        value.as_ref().map(ToString::to_string).serialize(serializer)
+    }
+}
+
 /// Splits a text at commas.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     text.split(',')

@@ -81,8 +81,8 @@ pub enum Remedy {
     EachSwitchEvent,
     /// Records of threads returning to processors.
     SwitchRecords,
-    /// Each event that affects a label, not only some of them.
-    EachLabelEvent,
+    /// Each event that labels or spans need, not only some of them.
+    EveryEvent,
     /// Larger buffers of the recorder, so that it loses nothing.
     LargerBuffers,
 }
@@ -146,8 +146,8 @@ impl Remedy {
                 "record each sched:sched_switch (-e sched:sched_switch)".to_owned()
             }
             Self::SwitchRecords => "record with --switch-events".to_owned(),
-            Self::EachLabelEvent => {
-                "record every event of the label: perf record -c 1 -e EVENT -e cpu-clock/freq=499/".to_owned()
+            Self::EveryEvent => {
+                "record every such event: perf record -c 1 -e EVENT -e cpu-clock/freq=499/".to_owned()
             }
             Self::LargerBuffers => "record with larger buffers (perf record -m 4M)".to_owned(),
         }
@@ -177,7 +177,7 @@ impl Remedy {
             Self::SwitchEvent => "record-switch-event",
             Self::EachSwitchEvent => "record-each-switch-event",
             Self::SwitchRecords => "record-switches",
-            Self::EachLabelEvent => "record-each-label-event",
+            Self::EveryEvent => "record-every-event",
             Self::LargerBuffers => "record-with-larger-buffers",
         }
     }

@@ -13,12 +13,12 @@ use super::analysis::{Analysis, FinishedRun};
 use super::assemble::{add_head, add_modules, add_threads};
 use super::driver::{Driver, Reading, Walked};
 use super::input::{LiveReader, OpenedRecording, can_be_read_again, check_whole, open_with};
-use super::labels::unknown_labels;
 use super::off_cpu::{add_off_cpu, name_asleep, off_cpu_findings};
 use super::run::Run;
 use super::schedule::by_samples::StepRule;
 use super::schedule::{ReadOutcome, ReadPath, Schedule, StreamOptions, at_end, by_samples, ticks};
 use super::sink::{NoSink, Sink};
+use super::values::history_findings;
 use crate::error::Error;
 use crate::files::Files;
 use crate::names::{NameReport, resolve};
@@ -51,6 +51,9 @@ pub(crate) fn analyze_in_steps(
 ) -> Result<Analysis, Error> {
     if setting.options.off_cpu {
         return Err(Error::OffCpuWhileGrowing);
+    }
+    if !setting.options.spans.is_empty() {
+        return Err(Error::SpansWhileGrowing);
     }
     let way = ReadPath::InSteps(stream);
     attempt(setting, source, way, sink, &mut Timings::start())?.ok_or(Error::BrokenOff)
@@ -153,7 +156,7 @@ impl Run<'_> {
     ) -> Result<Analysis, Error> {
         let Walked { session, found, mut replay, prefetched, mut report, files } = walked;
         self.go_on()?;
-        add_head(&mut replay.profile, session.head(), self.weight_field());
+        add_head(&mut replay.profile, session.head(), self.weighed());
         let names_come_last = matches!(way, ReadPath::AtEnd { .. });
         if names_come_last {
             begin(self.observer, Stage::Symbolizing);
@@ -172,7 +175,7 @@ impl Run<'_> {
             missed_maps,
             rejected: left_out,
             off_cpu,
-            partial_label_events,
+            history,
             timings: times,
             mut held,
             ..
@@ -196,8 +199,8 @@ impl Run<'_> {
             off_cpu.iter().flat_map(|times| off_cpu_findings(&analysis.profile, times, spelling));
         let findings: Vec<_> = findings.collect();
         analysis.profile.summary.findings.extend(findings);
-        let unknown = unknown_labels(&analysis.profile, partial_label_events, spelling);
-        analysis.profile.summary.findings.extend(unknown);
+        let findings = history_findings(&analysis.profile, history, spelling);
+        analysis.profile.summary.findings.extend(findings);
         if names_come_last {
             held.set(analysis.profile.heap_bytes() as u64);
             self.go_on()?;

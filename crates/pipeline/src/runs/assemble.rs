@@ -11,21 +11,21 @@ use profile::{
 };
 use replay::Thread;
 
-use super::fields::weights;
+use super::values::{Weighing, weights};
 
 /// Stores the facts of the header: the recording, and events that are new since the last call. Events whose samples are
-/// weighed by a field are called `EVENT/FIELD`.
-pub(crate) fn add_head(profile: &mut Profile, head: &Head, weight_field: Option<&str>) {
+/// weighed by a field are called `EVENT/FIELD`, and those weighed by spans have their name.
+pub(crate) fn add_head(profile: &mut Profile, head: &Head, weighing: Option<Weighing<'_>>) {
     let Profile { recording, events, strings, .. } = profile;
     *recording = recording_info(head, strings);
     let known = events.len();
     let is_new = head.events().len() > known;
-    let weights = weight_field.filter(|_| is_new).map(|pattern| weights(pattern, head));
+    let weights = weighing.filter(|_| is_new).map(|weighing| weights(weighing, head));
     let weights = weights.unwrap_or_default();
     for (event, index) in head.events().iter().zip(0_u16..).skip(known) {
         let mut row = event_row(event, strings);
-        if let Some((_, field)) = weights.iter().find(|(weighed, _)| *weighed == index) {
-            row.name = strings.intern(&[event.name.as_bytes(), b"/", field].concat());
+        if let Some((_, name)) = weights.iter().find(|(weighed, _)| *weighed == index) {
+            row.name = strings.intern(name);
         }
         events.push(row);
     }

@@ -7,10 +7,8 @@ mod analyze;
 mod assemble;
 mod driver;
 mod events;
-mod fields;
 mod head;
 mod input;
-mod labels;
 mod lag;
 mod maps;
 mod off_cpu;
@@ -18,6 +16,7 @@ mod output;
 mod run;
 mod schedule;
 mod sink;
+mod values;
 
 pub use account::dangling_ids;
 pub use analysis::Analysis;

@@ -142,7 +142,7 @@ fn merge(profile: &mut Profile, added: Vec<DerivedSample>) {
         while let Some(before) = added.next_if(|(it, _)| it.time() < row.time()) {
             push(&mut all, before);
         }
-        if !profile.fields.is_empty() {
+        if !profile.fields.has_nothing() {
             ids.push(SampleId::from_index(all.len()));
         }
         all.push(row);

@@ -14,8 +14,8 @@ use replay::{ReplayObserver, ReplayOptions, Replayer, Thread, has_switches};
 use unwinder::{Engine, StoredRules};
 
 use super::events::filter;
-use super::fields::{check_selection, check_values, weighed_events};
 use super::input::{ReleasedPages, sample_times};
+use super::values::{Weighing, check_selection, check_spans, check_values, weighed_events};
 use crate::cached_rules::{store_rules, stored_rules};
 use crate::error::Error;
 use crate::files::Files;
@@ -65,9 +65,10 @@ impl<'a> Run<'a> {
         Files::new(self.setting, head, self.recorded_until(), Some(&self.path))
     }
 
-    /// Pattern of the field that is the weight of samples.
-    pub(crate) fn weight_field(&self) -> Option<&str> {
-        self.options.weight_field.as_deref()
+    /// The field or the spans that are the weight of samples.
+    pub(crate) fn weighed(&self) -> Option<Weighing<'_>> {
+        let pattern = self.options.weight_field.as_deref()?;
+        Some(Weighing { pattern, spans: &self.options.spans })
     }
 
     /// The recording's name.
@@ -214,9 +215,9 @@ impl Run<'_> {
         check_selection(&self.options.with_fields, head)?;
         check_values(&self.options.samples.conditions, &self.options.labels, head)?;
         let mut filter = filter(&self.options.samples, head, || self.sample_times(head))?;
-        let weight_field = self.options.weight_field.clone();
-        if let Some(pattern) = &weight_field {
-            filter.select_events(&weighed_events(pattern, head)?);
+        check_spans(&self.options.spans, &self.options.labels, head)?;
+        if let Some(weighing) = self.weighed() {
+            filter.select_events(&weighed_events(weighing, head)?);
         }
         Ok(ReplayOptions {
             filter,
@@ -226,7 +227,9 @@ impl Run<'_> {
             tail_calls: self.options.tail_calls,
             fields: self.options.with_fields.clone(),
             labels: self.options.labels.clone(),
-            weight_field,
+            spans: self.options.spans.clone(),
+            redact: self.options.redact.clone(),
+            weight_field: self.options.weight_field.clone(),
             off_cpu,
         })
     }

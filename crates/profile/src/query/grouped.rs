@@ -55,7 +55,7 @@ pub fn period_units(profile: &Profile) -> Table<EventId, Option<&'static str>> {
     for sample in profile.samples.iter().filter(|sample| sample.period().is_some()) {
         if let Some(unit @ None) = units.get_mut(sample.event) {
             let off_cpu = profile.off_cpu == Some(sample.event);
-            *unit = Some(if off_cpu {
+            *unit = Some(if off_cpu || profile.fields.spans.is_weight() {
                 NANOSECONDS
             } else {
                 unit_of(event_name(profile, sample.event))

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use address::{FieldKind, Timestamp};
 
-use super::{SampleRow, Table};
+use super::{SampleRow, SpanTable, Table};
 use crate::id::{EventId, SampleId, StringId};
 
 /// The columns of values. Only requested fields and labels have one.
@@ -16,6 +16,8 @@ pub struct FieldTable {
     labels: Vec<usize>,
     /// Indexes of the columns of each event.
     of_event: Vec<Vec<usize>>,
+    /// The spans that samples begin.
+    pub spans: SpanTable,
 }
 
 /// The values of one field of one event, or of one label.
@@ -76,6 +78,12 @@ impl FieldTable {
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.columns.is_empty()
+    }
+
+    /// Returns true if samples have neither values nor spans.
+    #[must_use]
+    pub fn has_nothing(&self) -> bool {
+        self.columns.is_empty() && self.spans.rows().is_empty()
     }
 
     /// Returns true if labels were requested.
@@ -157,6 +165,7 @@ impl FieldTable {
             values.retain(|_| remains.next().unwrap_or(false));
             *samples = ids.into_iter().flatten().collect();
         }
+        self.spans.renumber(new);
     }
 
     /// Gives samples the labels of others: pairs of an inserted sample and the one that it is derived from, both with
@@ -218,6 +227,7 @@ impl FieldTable {
                 }
             }
         }
+        self.spans.each_string(visit);
     }
 
     /// Memory of the columns, in bytes.
@@ -228,7 +238,7 @@ impl FieldTable {
                 + rows.values.capacity() * size_of::<FieldValue>()
                 + rows.unlabelled.capacity() * size_of::<(SampleId, NoLabel)>()
         };
-        self.columns.iter().map(of).sum()
+        self.columns.iter().map(of).sum::<usize>() + self.spans.heap_bytes()
     }
 }
 

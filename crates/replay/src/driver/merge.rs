@@ -1,16 +1,17 @@
 //! The merge: rows of the slices become the tables of the profile, in sample order.
 
 use address::{ById as _, FieldKind};
-use hashbrown::HashMap;
 use perf_data::FieldColumn;
 use profile::{EventId, FrameId, LocationId, Profile, RowId as _, SampleId, StackId, StackRow};
 
+use crate::redactor::Redactor;
 use crate::repair::repaired::RepairedSlice;
 use crate::slice::counts::SliceCounts;
 use crate::slice::frame_key::FrameKey;
 use crate::slice::intern::InternTable;
 use crate::slice::layout::{LayoutMerge, Layouts};
 use crate::slice::related::SharedMemory;
+use crate::values::ValueTexts;
 
 /// Tables that grow slice by slice, and the indexes of their rows.
 #[derive(Debug, Default)]
@@ -27,9 +28,16 @@ pub(crate) struct MergedTables {
     pub(crate) cache_misses: u64,
     pub(crate) unplaced: u64,
     pub(crate) missing_fields: u64,
+    /// Replaces values by hashes, if requested.
+    redactor: Option<Redactor>,
 }
 
 impl MergedTables {
+    /// Returns empty tables. With a key, values are replaced by hashes.
+    pub(crate) fn new(key: Option<&str>) -> Self {
+        Self { redactor: key.map(Redactor::new), ..Self::default() }
+    }
+
     /// Appends the rows of a slice.
     pub(crate) fn add(&mut self, slice: &RepairedSlice) {
         let frames: Vec<_> = slice.frames.iter().map(|key| self.frame(*key)).collect();
@@ -41,12 +49,12 @@ impl MergedTables {
             stacks.push(self.stack(StackRow { parent, frame }));
         }
         let first = self.profile.samples.len();
-        let mut shared = HashMap::new();
+        let Profile { fields, strings, .. } = &mut self.profile;
+        let mut texts = ValueTexts::new(strings, self.redactor.as_ref());
         for value in &slice.values {
-            let Profile { fields, strings, .. } = &mut self.profile;
             let sample = SampleId::from_index(first + value.sample as usize);
             let column = value.column as usize;
-            match value.interned(strings, &mut shared) {
+            match value.interned(&mut texts) {
                 Ok(value) => fields.push(column, sample, value),
                 Err(reason) => fields.push_unlabelled(column, sample, reason),
             }
@@ -63,12 +71,18 @@ impl MergedTables {
         self.count(&slice.counts);
     }
 
+    /// Replaces values by hashes, if requested.
+    pub(crate) const fn redactor(&self) -> Option<&Redactor> {
+        self.redactor.as_ref()
+    }
+
     /// Adds columns for fields.
     pub(crate) fn add_columns(&mut self, columns: &[FieldColumn]) {
         let Profile { fields, strings, .. } = &mut self.profile;
         for column in columns {
             let event = EventId::new(column.event);
-            fields.add_column(Some(event), strings.intern(&column.name), column.kind);
+            let kind = shown_kind(self.redactor.as_ref(), column.kind);
+            fields.add_column(Some(event), strings.intern(&column.name), kind);
         }
     }
 
@@ -76,7 +90,8 @@ impl MergedTables {
     pub(crate) fn add_labels(&mut self, labels: &[(String, FieldKind)]) {
         let Profile { fields, strings, .. } = &mut self.profile;
         for (name, kind) in labels {
-            fields.add_column(None, strings.intern(name.as_bytes()), *kind);
+            let kind = shown_kind(self.redactor.as_ref(), *kind);
+            fields.add_column(None, strings.intern(name.as_bytes()), kind);
         }
     }
 
@@ -120,6 +135,7 @@ impl MergedTables {
             cache_hits,
             cache_misses,
             missing_fields,
+            redactor: self.redactor.take(),
             ..Self::default()
         };
     }
@@ -131,4 +147,9 @@ impl MergedTables {
             + self.stacks.heap_bytes()
             + self.profile.heap_bytes()
     }
+}
+
+/// Returns the type of the values of a column; hashes are text.
+fn shown_kind(redactor: Option<&Redactor>, kind: FieldKind) -> FieldKind {
+    if redactor.is_some() { FieldKind::Text } else { kind }
 }

@@ -2,7 +2,9 @@
 
 pub(crate) mod chunk;
 mod findings;
-mod labelled;
+pub(crate) mod history;
+mod inside;
 pub(crate) mod merge;
 pub(crate) mod replayer;
+mod spans;
 pub(crate) mod watch;

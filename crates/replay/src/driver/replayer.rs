@@ -17,10 +17,10 @@ use crate::driver::chunk::{CHUNK, IdleCaches, PlannedChunk, WalkedChunk};
 use crate::driver::findings::{
     evidence_ignored, missing_fields, too_many_addresses, too_many_fields,
 };
+use crate::driver::history::HistoryCounts;
 use crate::driver::merge::MergedTables;
 use crate::join::CodeContext;
 use crate::plan::filter::{RejectedSamples, ResolvedFilter};
-use crate::plan::labels::Labels;
 use crate::plan::off_cpu::OffCpuTimes;
 use crate::plan::planned::Plan;
 use crate::plan::planner::Planner;
@@ -33,7 +33,7 @@ use crate::slice::observed_modules::ObservedModules;
 use crate::slice::related::SharedMemory;
 
 /// How far truncated chains are completed.
-pub use options::{FieldSelection, Join, LabelOptions};
+pub use options::{FieldSelection, Join, LabelOptions, SpanOptions};
 
 /// Options of a replay.
 #[derive(Clone, Debug)]
@@ -53,7 +53,11 @@ pub struct ReplayOptions {
     pub fields: FieldSelection,
     /// Labels of samples, which become the first columns.
     pub labels: LabelOptions,
-    /// Pattern of the field that is the weight of samples; samples without it are omitted.
+    /// Spans, and the samples inside them that are wanted.
+    pub spans: SpanOptions,
+    /// Key of the hashes that replace values.
+    pub redact: Option<String>,
+    /// Pattern of the field, or name of the spans, that are the weight of samples; samples without it are omitted.
     pub weight_field: Option<String>,
     /// True if times off the processor are computed; the batches must contain the records of context switches.
     pub off_cpu: bool,
@@ -73,8 +77,8 @@ pub struct Replay {
     pub rejected: RejectedSamples,
     /// Times off the processor, if [`ReplayOptions::off_cpu`] is set.
     pub off_cpu: Option<OffCpuTimes>,
-    /// Number of events that affect labels and were recorded only in part. Then no sample has a label.
-    pub partial_label_events: u64,
+    /// Numbers of events without a label or span.
+    pub history: HistoryCounts,
     /// Timings of the stages.
     pub timings: ReplayTimings,
     /// Memory accounted for the tables while the run lasts.
@@ -208,10 +212,10 @@ impl<'r> Replayer<'r> {
                 timeline,
                 &options.filter,
                 options.off_cpu,
-                &options.labels,
+                (&options.labels, &options.spans),
                 &memory,
             ),
-            merged: MergedTables::default(),
+            merged: MergedTables::new(options.redact.as_deref()),
             timings: ReplayTimings::default(),
             head: None,
             unwound: None,
@@ -266,7 +270,7 @@ impl<'r> Replayer<'r> {
             if self.head.is_none() {
                 self.add_labels();
             }
-            if !self.options.fields.is_empty() || self.options.weight_field.is_some() {
+            if !self.options.fields.is_empty() || self.field_weight().is_some() {
                 self.learn_fields(batch.head());
             }
             self.head = Some(batch.head().clone());
@@ -282,7 +286,7 @@ impl<'r> Replayer<'r> {
         let mut fields = self.fields.as_deref().cloned().unwrap_or_default();
         let known = fields.columns().len();
         fields.add(head, |event, name| self.options.fields.selects(&event.name, name));
-        if let Some(pattern) = &self.options.weight_field {
+        if let Some(pattern) = self.field_weight() {
             fields.weigh_by(head, |event, name| FieldSelection::fits(pattern, &event.name, name));
         }
         self.merged.add_columns(fields.columns().get(known..).unwrap_or_default());
@@ -404,8 +408,7 @@ impl<'r> Replayer<'r> {
             self.turn(None, CHUNK, observer);
         }
         self.flush();
-        self.lose_labels();
-        self.drop_unlabelled();
+        let history = self.finish_history();
         let Self {
             planner, merged, mut timings, held, idle, window, fields, mut exhausted, ..
         } = self;
@@ -425,18 +428,8 @@ impl<'r> Replayer<'r> {
         profile.summary.samples_dropped = merged.undecoded;
         let missed_maps = MissedMaps { late: merged.late_maps, shared: merged.shared_memory };
         let rejected = planner.rejected.clone();
-        let partial_label_events = planner.labels().map_or(0, Labels::partial_events);
         let (threads, off_cpu) = planner.into_parts();
-        Replay {
-            profile,
-            threads,
-            missed_maps,
-            rejected,
-            off_cpu,
-            partial_label_events,
-            timings,
-            held,
-        }
+        Replay { profile, threads, missed_maps, rejected, off_cpu, history, timings, held }
     }
 }
 

@@ -88,7 +88,7 @@ impl Replayer<'_> {
     /// Returns the walked samples that still wait for their repair, except those of former calls, with their stacks as
     /// they are now. The tables of the replay get them once they are repaired.
     pub fn waiting(&mut self) -> Profile {
-        let mut tables = MergedTables::default();
+        let mut tables = MergedTables::new(self.options.redact.as_deref());
         self.window.show().for_each(|slice| tables.add(&slice));
         tables.profile
     }

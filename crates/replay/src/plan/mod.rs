@@ -2,8 +2,8 @@
 
 pub(crate) mod apply;
 pub(crate) mod filter;
+pub(crate) mod history;
 pub(crate) mod kernel_frames;
-pub(crate) mod labels;
 pub(crate) mod look_ahead;
 pub(crate) mod off_cpu;
 pub(crate) mod planned;
@@ -11,5 +11,4 @@ pub(crate) mod planner;
 pub(crate) mod position;
 pub(crate) mod spaces;
 pub(crate) mod threads;
-pub(crate) mod value_filter;
 pub(crate) mod without_switches;

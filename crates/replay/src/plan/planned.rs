@@ -4,7 +4,7 @@ use module_map::{ProcessImage, RelatedSpace};
 use perf_data::SampleEntry;
 
 use crate::join::StackOwner;
-use crate::plan::labels::ThreadLabels;
+use crate::plan::history::labels::ThreadLabels;
 use crate::plan::spaces::{LaterSpace, Spaces};
 
 /// A sample with the inputs of its walk.

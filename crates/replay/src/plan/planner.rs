@@ -9,22 +9,22 @@ use std::sync::Arc;
 use address::{ById as _, Pid, Timestamp};
 use budget::{HeldMemory, MemoryBudget, MemoryUse};
 use module_map::{CgroupId, JitReader, Module, Timeline};
-use options::{LabelOptions, SampleFilter, matches_pattern};
+use options::{LabelOptions, SampleFilter, SpanOptions, matches_pattern};
 use perf_data::{Batch, Head, Record, RecordEntry, SampleEntry, TimedRecord};
 
 use crate::plan::apply::{
     apply, apply_known_map, apply_map, apply_new_map, learn_build_ids, learn_files,
 };
 use crate::plan::filter::{RejectedSamples, ResolvedFilter, has_cgroups};
+use crate::plan::history::History;
+use crate::plan::history::value_filter::ValueFilter;
 use crate::plan::kernel_frames::guest_kind;
-use crate::plan::labels::Labels;
 use crate::plan::look_ahead::DecodedRecord;
 use crate::plan::off_cpu::{OffCpu, OffCpuTimes};
 use crate::plan::planned::{Plan, PlannedSample};
 use crate::plan::position::PlanPosition;
 use crate::plan::spaces::{ChunkSpaces, LaterSpace};
 use crate::plan::threads::{Thread, Threads};
-use crate::plan::value_filter::ValueFilter;
 use crate::plan::without_switches::{
     RecordedThread, ThreadWithoutSwitches, ThreadsWithoutSwitches,
 };
@@ -90,8 +90,8 @@ pub(crate) struct Planner<'r> {
     has_cgroups: bool,
     /// Times off the processor, if requested.
     off_cpu: Option<OffCpu>,
-    /// Labels of threads, if requested.
-    labels: Option<Labels>,
+    /// Labels and spans, if requested.
+    history: Option<History>,
     values: ValueFilter,
 }
 
@@ -100,7 +100,7 @@ impl<'r> Planner<'r> {
         timeline: &'r mut Timeline,
         filter: &'r ResolvedFilter,
         off_cpu: bool,
-        labels: &LabelOptions,
+        (labels, spans): (&LabelOptions, &SpanOptions),
         memory: &Arc<MemoryBudget>,
     ) -> Self {
         Self {
@@ -114,7 +114,7 @@ impl<'r> Planner<'r> {
             held: HeldMemory::new(memory, MemoryUse::Processes),
             has_cgroups: false,
             off_cpu: off_cpu.then(OffCpu::default),
-            labels: (!labels.is_empty()).then(|| Labels::new(labels)),
+            history: History::new(labels, spans),
             values: ValueFilter::default(),
         }
     }
@@ -132,11 +132,11 @@ impl<'r> Planner<'r> {
         if let Some(off_cpu) = &mut self.off_cpu {
             off_cpu.learn(head);
         }
-        if let Some(labels) = &mut self.labels {
-            labels.learn(head);
+        if let Some(history) = &mut self.history {
+            history.learn(head);
         }
-        let conditions = &self.filter.options.conditions;
-        self.values = ValueFilter::new(conditions, self.labels.as_ref(), head);
+        let labels = self.history.as_ref().and_then(|it| it.labels.as_ref());
+        self.values = ValueFilter::new(&self.filter.options.conditions, labels, head);
     }
 
     /// Reads the files that the paths of a batch lead to.
@@ -166,9 +166,10 @@ impl<'r> Planner<'r> {
             let cgroup = self.cgroup(entry, position.batch);
             let thread = Thread { pid: entry.pid, tid: entry.tid, comm, process, cgroup };
             let cpu = self.filter.cpu(entry, position.batch);
-            let needs_values = self.labels.is_some() || !self.values.is_empty();
+            let needs_values = self.history.is_some() || !self.values.is_empty();
             let sample = if needs_values { position.batch.sample(entry).ok() } else { None };
-            let labels = self.labels.as_mut().map(|it| it.sample(entry.tid, sample.as_ref()));
+            let history = self.history.as_mut();
+            let labels = history.and_then(|it| it.sample(entry, sample.as_ref()));
             let wanted = self.filter.wants(entry, || self.has_accepted_names(thread))
                 && self.filter.wants_cpu(cpu)
                 && self.values.passes(sample.as_ref(), labels.as_ref());
@@ -309,8 +310,8 @@ impl<'r> Planner<'r> {
         if let Some(off_cpu) = &mut self.off_cpu {
             off_cpu.record(record);
         }
-        if let Some(labels) = &mut self.labels {
-            labels.record(record);
+        if let Some(history) = &mut self.history {
+            history.record(record);
         }
         if let Record::Fork(task) = &record.record
             && !task.synthesized
@@ -378,16 +379,16 @@ impl<'r> Planner<'r> {
         self.timeline.read_jit_with(reader);
     }
 
-    /// Labels of threads, if requested.
-    pub(crate) const fn labels(&self) -> Option<&Labels> {
-        self.labels.as_ref()
+    /// Labels and spans, if requested.
+    pub(crate) const fn history(&self) -> Option<&History> {
+        self.history.as_ref()
     }
 
-    /// Size of the state of threads, of their labels and times off the processor, in bytes.
+    /// Size of the state of threads, of their history and times off the processor, in bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.threads.heap_bytes()
             + self.off_cpu.as_ref().map_or(0, OffCpu::heap_bytes)
-            + self.labels.as_ref().map_or(0, Labels::heap_bytes)
+            + self.history.as_ref().map_or(0, History::heap_bytes)
     }
 
     /// The timeline as moved by the plan.

@@ -8,7 +8,8 @@ use module_map::Timeline;
 use perf_data::{Findings, Input, Session, SessionOptions, SharedBytes};
 use profile::{Profile, StackId};
 use replay::{
-    FieldSelection, Join, LabelOptions, NoObserver, Replay, ReplayOptions, Replayer, ResolvedFilter,
+    FieldSelection, Join, LabelOptions, NoObserver, Replay, ReplayOptions, Replayer,
+    ResolvedFilter, SpanOptions,
 };
 use synth::{
     Endian, EventAttr, Feature, MmapFile, PerfDataBuilder, Record, SampleBuilder, SampleId,
@@ -84,6 +85,8 @@ fn replay_as(
         off_cpu: false,
         fields: FieldSelection::default(),
         labels: LabelOptions::default(),
+        spans: SpanOptions::default(),
+        redact: None,
         weight_field: None,
     };
     let engine = engine.clone();

@@ -8,6 +8,7 @@ use module_map::Timeline;
 use perf_data::{Findings, Input, Session, SessionOptions, SharedBytes};
 use replay::{
     FieldSelection, Join, LabelOptions, ReplayObserver, ReplayOptions, Replayer, ResolvedFilter,
+    SpanOptions,
 };
 use synth::{Endian, EventAttr, PerfDataBuilder, SampleBuilder, attr_flag, sample_type};
 
@@ -44,6 +45,8 @@ fn each_sample_is_walked_once() {
         off_cpu: false,
         fields: FieldSelection::default(),
         labels: LabelOptions::default(),
+        spans: SpanOptions::default(),
+        redact: None,
         weight_field: None,
     };
     let images = Arc::new(ImageStore::new(FileOptions::default()));

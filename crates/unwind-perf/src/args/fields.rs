@@ -1,8 +1,10 @@
 //! Fields and labels in arguments: outputs that group by them, and outputs without a place for them.
 
-use anyhow::bail;
-use options::{Choice, ChoiceOrValue, Options, Weight};
+use anyhow::{Context as _, bail};
+use formats::Format;
+use options::{Choice, ChoiceOrValue, Options, SpanRule, SpanTime, Weight};
 use pipeline::Error;
+use rustix::rand::{GetRandomFlags, getrandom};
 
 use super::RunOptions;
 use super::options::{argument_of, with_argument};
@@ -36,6 +38,8 @@ pub(super) fn value_argument(error: &Error) -> Option<String> {
         Error::FieldNotNumber { option: "weight_field", pattern, .. } => {
             format!("--weight {pattern}")
         }
+        Error::UnknownSpan { option, name } => format!("{} {name}", argument_of(option)),
+        Error::InsideNeedsLabel { name, .. } => format!("--inside {name}"),
         Error::UnknownField { option, pattern, .. }
         | Error::FieldNotNumber { option, pattern, .. } => {
             format!("{} {pattern}", argument_of(option))
@@ -47,13 +51,49 @@ pub(super) fn value_argument(error: &Error) -> Option<String> {
     })
 }
 
+/// Returns the key of `--redact`: the one of the argument, or else a random one.
+///
+/// # Errors
+/// If the system gives no random bytes.
+pub(super) fn redaction_key(given: Option<&Option<String>>) -> anyhow::Result<Option<String>> {
+    let Some(given) = given else { return Ok(None) };
+    if let Some(key) = given {
+        return Ok(Some(key.clone()));
+    }
+    let mut key = [0; 32];
+    // `getrandom` returns requests of up to 256 bytes completely.
+    getrandom(&mut key, GetRandomFlags::empty()).context("the system gives no random bytes")?;
+    Ok(Some(key.map(|byte| format!("{byte:02x}")).concat()))
+}
+
 impl RunOptions {
+    /// Refuses `--redact` for an output without values, and for one with values that are not hashed.
+    ///
+    /// # Errors
+    /// If hashes are requested and the output has none.
+    pub(crate) fn check_redaction(&self, format: Option<Format>) -> anyhow::Result<()> {
+        let Options { redact, with_fields, labels, spans, .. } = &self.options;
+        let has_keys = spans.rules.iter().any(|rule| !rule.key.is_empty());
+        if redact.is_none() {
+            return Ok(());
+        }
+        if format == Some(Format::Hotspot) {
+            bail!("--redact has no effect on the format hotspot, which prints all fields");
+        }
+        if with_fields.is_empty() && labels.is_empty() && !has_keys {
+            bail!(
+                "--redact has no effect: no value is printed; select some with --with-fields or --label"
+            );
+        }
+        Ok(())
+    }
+
     /// Refuses selected fields and labels for an output that neither has a place for them nor groups by them.
     ///
     /// # Errors
     /// If there are such fields or labels.
     pub(crate) fn refuse_fields(&self, output: &str) -> anyhow::Result<()> {
-        let Options { with_fields, labels, samples, .. } = &self.options;
+        let Options { with_fields, labels, samples, spans, .. } = &self.options;
         let groups = |name: &String| self.grouped_by.as_ref().is_some_and(|it| it.name == *name);
         if !with_fields.patterns.iter().all(groups) {
             bail!(
@@ -61,10 +101,32 @@ impl RunOptions {
             );
         }
         let selects = |name: &String| samples.conditions.iter().any(|it| it.field == *name);
+        let has_key = |name: &String| spans.rules.iter().any(|rule| rule.key.contains(name));
+        let is_key = |name: &String| spans.inside.is_some() && has_key(name);
         let mut names = labels.labels.iter().map(|label| &label.name);
-        match names.find(|name| !groups(name) && !selects(name)) {
+        match names.find(|name| !groups(name) && !selects(name) && !is_key(name)) {
             Some(name) => bail!(
                 "the label {name} has no effect on {output}; use it in --where, top --by or --root, or print it with unwind-perf -f ndjson"
+            ),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses spans for an output that neither prints nor uses them.
+    ///
+    /// # Errors
+    /// If there are such spans.
+    pub(crate) fn refuse_spans(&self, output: &str) -> anyhow::Result<()> {
+        let Options { spans, weight_field, .. } = &self.options;
+        let weight = weight_field.as_deref().and_then(|name| spans.weight(name));
+        // Self times depend on all spans.
+        let uses = |name: &str| {
+            spans.inside.as_deref() == Some(name)
+                || weight.is_some_and(|(it, time)| it == name || time == SpanTime::Own)
+        };
+        match spans.rules.iter().find(|rule| !self.prints_spans && !uses(&rule.name)) {
+            Some(SpanRule { name, .. }) => bail!(
+                "the span {name} has no effect on {output}; use it in --inside or --weight, or print it with unwind-perf spans"
             ),
             None => Ok(()),
         }

@@ -27,7 +27,8 @@ pub(crate) use commands::McpArgs;
 pub(crate) use commands::TuiArgs;
 pub(crate) use commands::{
     AnnotateArgs, BuildIdArgs, BundleArgs, CacheArgs, CacheWhat, DiffArgs, DumpArgs, InfoArgs,
-    InjectArgs, InputArg, MainArgs, MapsArgs, RecordArgs, ReportArgs, RunArgs, TopArgs, TreeArgs,
+    InjectArgs, InputArg, MainArgs, MapsArgs, RecordArgs, ReportArgs, RunArgs, SpansArgs, TopArgs,
+    TreeArgs,
 };
 #[cfg(feature = "service")]
 pub(crate) use commands::{FrontArgs, LiveArgs, ServeArgs, WorkerArgs};
@@ -72,6 +73,10 @@ pub(crate) enum Command {
     Record(RecordArgs),
     /// Show the costliest functions, modules, lines, threads or events
     Top(TopArgs),
+    /// Show the durations of spans: percentiles and histograms
+    ///
+    /// --span describes them.
+    Spans(SpansArgs),
     /// Show the call tree, from outermost or innermost functions
     Tree(TreeArgs),
     /// Browse functions, call trees and source on the terminal

@@ -12,13 +12,13 @@ use formats::FormatOptions;
 use host::{ByteStream, Host, Origin, RealHost, default_memory_limit, limit_memory};
 use options::{
     FieldSelection, FileSearch, FolderOption, Hint, LabelOptions, Limits, Options, PathMap,
-    SampleFilter, Servers, TimeRange, parse_path_map,
+    SampleFilter, Servers, SpanOptions, TimeRange, parse_path_map,
 };
 use pipeline::{Error, Pipeline, RecordingWatch, Source};
 
 use crate::spelling::SPELLING;
 
-use super::fields::{GroupedBy, value_argument};
+use super::fields::{GroupedBy, redaction_key, value_argument};
 use super::groups::WeightArgs;
 use super::{Cli, FileArgs, FilterArgs, FoldedArgs, RunArgs};
 
@@ -138,6 +138,8 @@ pub(crate) struct RunOptions {
     pub(crate) map_files: Vec<PathBuf>,
     /// The label or field that the output groups samples by.
     pub(crate) grouped_by: Option<GroupedBy>,
+    /// True if the output prints spans.
+    pub(crate) prints_spans: bool,
 }
 
 impl RunOptions {
@@ -177,6 +179,8 @@ impl RunArgs {
                 tail_calls: !self.join.no_tail_calls,
                 with_fields: FieldSelection::default(),
                 labels: self.filters.labels(),
+                spans: self.filters.spans(),
+                redact: redaction_key(self.filters.redact.as_ref())?,
                 weight_field: None,
                 off_cpu: false,
                 off_cpu_optional: false,
@@ -191,7 +195,7 @@ impl RunArgs {
         options.files.source_dirs.extend_from_slice(source_dirs);
         let map_files = options.files.map_files.clone();
         options.files = usable(&options.files)?;
-        Ok(RunOptions { options, map_files, grouped_by: None })
+        Ok(RunOptions { options, map_files, grouped_by: None, prints_spans: false })
     }
 }
 
@@ -269,6 +273,17 @@ impl FilterArgs {
             when: self.label_when.clone(),
             ends: self.label_end.clone(),
             handovers: self.handover.clone(),
+        }
+    }
+}
+
+impl FilterArgs {
+    fn spans(&self) -> SpanOptions {
+        SpanOptions {
+            rules: self.span.clone(),
+            inside: self.inside.clone(),
+            longer_than: self.longer_than.clone(),
+            up_to: self.up_to.clone(),
         }
     }
 }

@@ -31,6 +31,7 @@ pub(super) fn run(args: &AnnotateArgs) -> anyhow::Result<Status> {
     let mut run = args.run.options_with(&args.sources.source_dir)?;
     run.weigh_by(&args.weight);
     run.refuse_fields(TABLES)?;
+    run.refuse_spans(TABLES)?;
     on_pool(run.options.limits.threads(), || annotated(args, run))
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use formats::{DiffFormat, DiffGate, DiffPrintOptions, StackWeight, diff_function_name};
 use host::Origin;
-use options::Percent;
+use options::{Normalization, Percent};
 use pipeline::{Analysis, Observer, Options, Pipeline};
 use profile::query::diff::{Change, Diff, DiffError, DiffInput, DiffMethod, DiffOptions, diff};
 
@@ -27,6 +27,7 @@ pub(super) fn run(args: &DiffArgs) -> anyhow::Result<Status> {
     let format = format(args)?;
     let run = args.run.options()?;
     run.refuse_fields("a comparison")?;
+    run.refuse_spans("a comparison")?;
     on_pool(run.options.limits.threads(), || run_on_pool(args, run, &sides, format))
 }
 
@@ -63,10 +64,11 @@ fn run_on_pool(
         refuse_unknown(path, &endings)?;
     }
     let mut loader = Loader::new(args, options);
-    let mut load = |paths: &[&Path]| -> anyhow::Result<Vec<(String, Analysis)>> {
-        paths.iter().map(|path| loader.load(path)).collect()
+    let mut load = |side: DiffSide| -> anyhow::Result<Vec<(String, Analysis)>> {
+        loader.select(side);
+        sides[side as usize].iter().map(|path| loader.load(path)).collect()
     };
-    let (before, after) = (load(&sides[0])?, load(&sides[1])?);
+    let (before, after) = (load(DiffSide::Before)?, load(DiffSide::After)?);
     loader.progress.begin("comparing");
     let inlines = loader.options.names.inlines;
     let compared = compare(args, inlines, &before, &after);
@@ -100,6 +102,13 @@ fn file_in(path: &Path, format: DiffFormat) -> PathBuf {
     path.to_owned()
 }
 
+/// A side of the comparison.
+#[derive(Clone, Copy)]
+enum DiffSide {
+    Before,
+    After,
+}
+
 /// Analyses recordings, and remembers the worst status.
 struct Loader<'a> {
     args: &'a DiffArgs,
@@ -115,11 +124,34 @@ impl<'a> Loader<'a> {
         Self { args, options, pipeline: pipeline(), progress, status: Status::Complete }
     }
 
+    /// Selects the samples of a side of `--slow`: those inside spans up to the limit, or inside longer ones.
+    fn select(&mut self, side: DiffSide) {
+        let Some(limit) = &self.args.slow else { return };
+        let spans = &mut self.options.spans;
+        (spans.up_to, spans.longer_than) = match side {
+            DiffSide::Before => (Some(limit.clone()), None),
+            DiffSide::After => (None, Some(limit.clone())),
+        };
+    }
+
+    /// Returns the name of a recording, with its spans if there are several kinds.
+    fn name(&self, path: &Path) -> String {
+        let name = path.display();
+        let spans = &self.options.spans;
+        let inside = spans.inside.as_deref().unwrap_or_default();
+        match (&spans.up_to, &spans.longer_than) {
+            _ if self.args.slow.is_none() => name.to_string(),
+            (Some(limit), _) => format!("{name}, {inside} up to {limit}"),
+            (_, Some(limit)) => format!("{name}, {inside} longer than {limit}"),
+            (None, None) => name.to_string(),
+        }
+    }
+
     /// Analyses a recording; returns its name as well. Files that were opened for one recording are reused for the
     /// next.
     fn load(&mut self, path: &Path) -> anyhow::Result<(String, Analysis)> {
         let run = &self.args.run;
-        let name = path.display().to_string();
+        let name = self.name(path);
         let observer: Arc<dyn Observer> = self.progress.clone();
         let analysis = self.pipeline.analyze(source(path), &self.options, &observer);
         let analysis = analysis.map_err(with_argument);
@@ -155,7 +187,7 @@ fn compare(
     after: &[(String, Analysis)],
 ) -> anyhow::Result<Diff> {
     let options = DiffOptions {
-        normalization: args.normalize,
+        normalization: args.normalize.or(args.slow.as_ref().map(|_| Normalization::Share)),
         exact_names: args.exact_names,
         inlines,
         pairs: &args.pairs,

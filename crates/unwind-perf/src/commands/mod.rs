@@ -45,6 +45,7 @@ pub(crate) fn run(cli: &Cli) -> anyhow::Result<Status> {
         Some(Command::StartProgram(args)) => Ok(record::start_program(&args.gate, &args.command)),
         Some(Command::UnwindRecording) => record::unwind_recording(),
         Some(Command::Top(args)) => profile::top(args),
+        Some(Command::Spans(args)) => profile::spans(args),
         Some(Command::Tree(args)) => profile::tree(args),
         #[cfg(feature = "tui")]
         Some(Command::Tui(args)) => tui::run(args),

@@ -35,6 +35,7 @@ pub(super) fn run(args: &TuiArgs) -> anyhow::Result<Status> {
     let mut run = args.run.options_with(&args.sources.source_dir)?;
     run.weigh_by(&args.weight);
     run.refuse_fields(TABLES)?;
+    run.refuse_spans(TABLES)?;
     let RunOptions { options, .. } = run;
     let folded = args.weight.folded(FoldedFrames::Kernel)?;
     let off_cpu = args.weight.weight() == Weight::OffCpu || options.off_cpu;

@@ -1,5 +1,5 @@
-//! Markers of a thread: changes of its name, lost samples, fields of its samples at their times, and labels from the
-//! first to the last of consecutive samples.
+//! Markers of a thread: changes of its name, lost samples, fields of its samples at their times, labels from the first
+//! to the last of consecutive samples, and spans.
 
 use std::io;
 
@@ -19,7 +19,7 @@ const VALUES: &[u8] = br#",
 /// Writes the types of the markers of a profile.
 pub(super) fn write_types(profile: &Profile, sink: &mut GzipSink<'_>) {
     sink.raw(TYPES);
-    if !profile.fields.is_empty() {
+    if !profile.fields.has_nothing() {
         sink.raw(VALUES);
     }
     sink.raw(b"]");
@@ -59,6 +59,19 @@ impl Markers {
     pub(super) fn lost(&mut self, start: u64, lost: u64, shared: &ThreadContext<'_>) {
         let data = format!("{{\"type\":\"lost\",\"count\":{lost}}}").into_bytes();
         self.0.push(Marker { start, end: None, name: shared.marker_names.1, data });
+    }
+
+    /// Adds the spans that samples of one thread begin.
+    pub(super) fn spans(&mut self, samples: &[SampleId], profile: &Profile) {
+        let spans = &profile.fields.spans;
+        for (&id, time) in samples.iter().zip(times(samples, profile)) {
+            for span in spans.of_sample(id) {
+                let Some(start) = time else { continue };
+                let data = data(span.key.map_or(&[][..], |key| profile.strings.get(key)));
+                let end = Some(start.saturating_add(span.duration));
+                self.0.push(Marker { start, end, name: span.name.as_u32(), data });
+            }
+        }
     }
 
     /// Adds the fields and labels of samples of an event in one thread, which are in the order of time.

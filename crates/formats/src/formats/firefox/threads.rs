@@ -144,6 +144,7 @@ impl ThreadTrack {
             markers.lost(time.unwrap_or(shared.origin), lost, shared);
         }
         markers.values(self.event, &self.samples, profile);
+        markers.spans(&self.samples, profile);
         markers
     }
 

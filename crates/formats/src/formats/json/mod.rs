@@ -22,7 +22,7 @@ use writer::{JsonDocument, string};
 const VERSION: u32 = 1;
 
 /// Revision, incremented by compatible changes: a new field or keyword.
-const REVISION: u32 = 11;
+const REVISION: u32 = 12;
 
 /// Prints the tables as one JSON document.
 #[derive(Debug, Clone, Copy)]

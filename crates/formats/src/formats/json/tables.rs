@@ -16,6 +16,7 @@ pub(super) fn add<'a>(json: &mut JsonDocument<'a>, profile: &'a Profile, rows: &
     threads(json, profile);
     samples(json, profile);
     fields(json, profile);
+    spans(json, profile);
 }
 
 fn events<'a>(json: &mut JsonDocument<'a>, profile: &'a Profile) {
@@ -156,6 +157,21 @@ fn fields<'a>(json: &mut JsonDocument<'a>, profile: &'a Profile) {
         json.text.end_object();
     }
     json.text.end_array();
+}
+
+/// Appends the spans that samples begin.
+fn spans<'a>(json: &mut JsonDocument<'a>, profile: &'a Profile) {
+    let rows = profile.fields.spans.rows();
+    if rows.is_empty() {
+        return;
+    }
+    json.table("spans", rows.len());
+    json.column("name", rows, |out, row| number(out, row.name.as_u32()));
+    json.column("sample", rows, |out, row| number(out, row.sample.as_u32()));
+    json.column("key", rows, |out, row| string_id(out, row.key));
+    json.column("duration_ns", rows, |out, row| number(out, row.duration));
+    json.column("self_ns", rows, |out, row| number(out, row.own));
+    json.end_table();
 }
 
 #[inline]

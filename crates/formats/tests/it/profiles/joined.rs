@@ -122,7 +122,7 @@ fn json_has_words_and_counts() {
     let json: Value = serde_json::from_str(&text(Format::Json, DEFAULT)).expect("valid JSON");
     let schema: Value = serde_json::from_str(&document("stacks.schema.json")).expect("valid JSON");
     assert_eq!(crate::support::validator::violations(&schema, &json), [""; 0]);
-    assert_eq!(json["meta"]["revision"], 11);
+    assert_eq!(json["meta"]["revision"], 12);
     let word = |list: &str, at: &Value| {
         json["words"][list][at.as_u64().expect("an index") as usize].clone()
     };

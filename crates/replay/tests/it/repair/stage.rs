@@ -17,7 +17,8 @@ use module_map::Timeline;
 use perf_data::{Findings, Input, Session, SessionOptions, SharedBytes};
 use profile::{Profile, SampleRow};
 use replay::{
-    FieldSelection, Join, LabelOptions, NoObserver, Replay, ReplayOptions, Replayer, ResolvedFilter,
+    FieldSelection, Join, LabelOptions, NoObserver, Replay, ReplayOptions, Replayer,
+    ResolvedFilter, SpanOptions,
 };
 use synth::{
     Endian, EventAttr, Feature, MmapFile, PerfDataBuilder, PipeLayout, Record, SampleBuilder,
@@ -214,6 +215,8 @@ impl Recording {
             off_cpu: false,
             fields: FieldSelection::default(),
             labels: LabelOptions::default(),
+            spans: SpanOptions::default(),
+            redact: None,
             weight_field: None,
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

@@ -7,7 +7,7 @@ use anyhow::bail;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueHint};
 use formats::DiffFormat;
-use options::{CostKind, Normalization, Percent, Weight, parse_share};
+use options::{CostKind, Normalization, Percent, SpanLimit, Weight, parse_share};
 use profile::query::diff::DiffPair;
 
 use super::profile::RunArgs;
@@ -58,6 +58,12 @@ pub(crate) struct DiffArgs {
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
 
+    /// Compare the samples inside spans that are longer than TIME with those inside the others, of one recording
+    ///
+    /// TIME is a duration such as 10ms, or p99. Needs --span and --inside NAME. Costs are divided by the total by default.
+    #[arg(long, value_name = "TIME", requires = "inside", conflicts_with_all = ["longer_than", "up_to"])]
+    pub(crate) slow: Option<SpanLimit>,
+
     /// Exit with status 1 if a changed function grew by more than PCT of the old total
     ///
     /// The output is written first. The status is also 1 if more than 5 % of one side is not compared.
@@ -78,6 +84,10 @@ impl DiffArgs {
     /// The recordings before and those after.
     pub(crate) fn sides(&self) -> anyhow::Result<[Vec<&Path>; 2]> {
         let sides = match (&*self.recordings, &*self.after) {
+            ([recording], []) if self.slow.is_some() => {
+                [vec![recording.as_path()], vec![recording.as_path()]]
+            }
+            _ if self.slow.is_some() => bail!("--slow compares parts of one recording; give one"),
             ([before, after], []) => [vec![before.as_path()], vec![after.as_path()]],
             (_, []) => bail!(
                 "give two recordings, or several per side with -- between: A1 A2 A3 -- B1 B2 B3"

@@ -34,6 +34,6 @@ pub(crate) use profile::{InputArg, MainArgs, ReportArgs, RunArgs};
 pub(crate) use record::RecordArgs;
 #[cfg(feature = "service")]
 pub(crate) use serve::{FrontArgs, ServeArgs, WorkerArgs};
-pub(crate) use tables::{TopArgs, TreeArgs};
+pub(crate) use tables::{SpansArgs, TopArgs, TreeArgs};
 #[cfg(feature = "tui")]
 pub(crate) use tui::TuiArgs;

@@ -40,6 +40,28 @@ pub(crate) struct TopArgs {
     pub(crate) run: RunArgs,
 }
 
+/// The arguments of `spans`.
+#[derive(Debug, Args)]
+pub(crate) struct SpansArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArg,
+
+    /// A label or field of the BEGIN event; each of its values has a row
+    #[arg(long, value_name = "NAME")]
+    pub(crate) by: Option<String>,
+
+    /// Format of the output [default: by the ending of FILE, else text]
+    #[arg(short, long, value_name = "FORMAT", value_parser = ChoiceParser::<TopFormat>::all())]
+    pub(crate) format: Option<TopFormat>,
+
+    /// Maximum of rows; 0 for all [default: 25; json, csv: 0]
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
 /// The arguments of `tree`.
 #[derive(Debug, Args)]
 pub(crate) struct TreeArgs {

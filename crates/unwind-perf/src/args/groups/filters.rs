@@ -1,7 +1,7 @@
 //! The arguments that choose samples.
 
 use clap::Args;
-use options::{Condition, LabelRule};
+use options::{Condition, LabelRule, SpanLimit, SpanRule};
 
 /// Numbers of processors. Clap takes a `Vec` for an argument that can be repeated.
 type CpuList = std::sync::Arc<[u32]>;
@@ -79,4 +79,34 @@ pub(crate) struct FilterArgs {
     /// Copy the labels of an event's thread to the thread whose id is in this field
     #[arg(long, value_name = "EVENT/FIELD,…", value_delimiter = ',', requires = "label")]
     pub(crate) handover: Vec<String>,
+
+    /// Print hashes instead of the values of fields and labels
+    ///
+    /// Equal values have equal hashes. Without KEY, a random key is used, so that hashes of two runs differ; whoever knows
+    /// KEY can try values. Conditions, weights and spans use the values.
+    #[arg(long, value_name = "KEY", num_args = 0..=1, require_equals = true)]
+    pub(crate) redact: Option<Option<String>>,
+
+    /// Measure the time from an event BEGIN to an event END; can be repeated
+    ///
+    /// With request=server:start,server:done, an END belongs to the last BEGIN of its thread; with a KEY, such as
+    /// ,id or ,dev+sector, to the BEGIN with the same values in any thread. BEGIN and END can have a condition:
+    /// probe:report/state=2. See spans, --weight NAME (or NAME.self) and --inside NAME. The recording must have every such
+    /// event, as for --label.
+    #[arg(long, value_name = "NAME=BEGIN,END[,KEY]")]
+    pub(crate) span: Vec<SpanRule>,
+
+    /// Only samples inside a span of this name
+    ///
+    /// Samples of the span's thread, from its BEGIN to its END. Spans with a KEY need a label with the name of the KEY.
+    #[arg(long, value_name = "NAME", requires = "span")]
+    pub(crate) inside: Option<String>,
+
+    /// Only samples inside spans that are longer than this, such as 10ms or p99
+    #[arg(long, value_name = "TIME", requires = "inside")]
+    pub(crate) longer_than: Option<SpanLimit>,
+
+    /// Only samples inside spans of at most this duration, such as 10ms or p50
+    #[arg(long, value_name = "TIME", requires = "inside")]
+    pub(crate) up_to: Option<SpanLimit>,
 }

@@ -19,7 +19,7 @@ use profile::query::FoldedFrames;
 use self::account::print_account;
 pub(super) use self::lines::is_stream;
 use self::lines::print_lines;
-pub(super) use self::tables::{top, tree};
+pub(super) use self::tables::{spans, top, tree};
 use super::no_samples::{no_samples_advice, no_samples_advice_of};
 use super::page::{Embedded, EmbeddedSources, page};
 #[cfg(feature = "flamegraph")]
@@ -55,8 +55,8 @@ pub(super) struct ProfileJob<'a> {
 pub(super) enum OutputFile {
     /// A format.
     Format(Format, FormatOptions),
-    /// A table for people, and the weight of its samples.
-    Table(Box<dyn Printer + Send>, StackWeight),
+    /// A table for people, and the weight of its samples if it counts those of one event.
+    Table(Box<dyn Printer + Send>, Option<StackWeight>),
 }
 
 impl OutputFile {
@@ -72,7 +72,8 @@ impl OutputFile {
     const fn weight(&self) -> StackWeight {
         match self {
             Self::Format(_, options) => options.weight,
-            Self::Table(_, weight) => *weight,
+            Self::Table(_, Some(weight)) => *weight,
+            Self::Table(_, None) => StackWeight::Samples,
         }
     }
 }
@@ -120,7 +121,7 @@ pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
             let (inlines, weight) = (options.inlines, options.weight);
             let look = console_look(true).with_names(run.options.names.demangle);
             let table = TopTable { limit: ROWS, ..TopTable::new(inlines, weight, look) };
-            OutputFile::Table(Box::new(table), weight)
+            OutputFile::Table(Box::new(table), Some(weight))
         }
         Some(format) if to_terminal && format.is_binary() => {
             bail!("{} is binary and is not written to a terminal; add -o FILE", format.name())
@@ -216,11 +217,21 @@ impl ProfileJob<'_> {
     /// Runs it.
     pub(super) fn run(self) -> anyhow::Result<Status> {
         match &self.output {
-            OutputFile::Format(format, _) if format.has_fields() => {}
             OutputFile::Format(format, _) => {
-                self.run.refuse_fields(&format!("the format {}", format.name()))?;
+                self.run.check_redaction(Some(*format))?;
+                let name = format!("the format {}", format.name());
+                if !format.has_fields() {
+                    self.run.refuse_fields(&name)?;
+                }
+                if !format.has_spans() {
+                    self.run.refuse_spans(&name)?;
+                }
             }
-            OutputFile::Table(..) => self.run.refuse_fields(TABLES)?,
+            OutputFile::Table(..) => {
+                self.run.check_redaction(None)?;
+                self.run.refuse_fields(TABLES)?;
+                self.run.refuse_spans(TABLES)?;
+            }
         }
         let threads = self.run.options.limits.threads();
         if let Ok(input) = host().stat(self.input, Origin::User) {
@@ -313,6 +324,7 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
         && let Some(printer) = GrowingSamples::new(*format, options)
         && is_stream(input)
         && !off_cpu
+        && run.options.spans.is_empty()
         && args.functions.is_empty()
     {
         return print_lines(input, *format, printer, run, args);
@@ -322,7 +334,7 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
             let one_event = format.shows_one_event().then_some(options.weight);
             (format.printer(options), one_event, Some(format))
         }
-        OutputFile::Table(table, weight) => (table as Box<dyn Printer>, Some(weight), None),
+        OutputFile::Table(table, weight) => (table as Box<dyn Printer>, weight, None),
     };
     let path = args.output.as_deref().map(|path| match format {
         Some(format) => output_path(path, input, format),

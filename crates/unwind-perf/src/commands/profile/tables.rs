@@ -1,12 +1,12 @@
 //! `unwind-perf top` and `unwind-perf tree`: the highest costs as tables.
 
 use anyhow::bail;
-use formats::{TopTable, TreeTable};
-use options::{GroupBy, TopFormat, Weight};
+use formats::{SpanDurations, TopTable, TreeTable};
+use options::{ChoiceOrValue, GroupBy, TopFormat, Weight};
 use profile::query::FoldedFrames;
 
 use super::{OutputFile, ProfileJob};
-use crate::args::{TopArgs, TreeArgs};
+use crate::args::{SpansArgs, TopArgs, TreeArgs};
 use crate::commands::extensions::by_ending;
 use crate::commands::page::Embedded;
 use crate::terminal::{Status, console_look};
@@ -46,10 +46,38 @@ pub(in crate::commands) fn top(args: &TopArgs) -> anyhow::Result<Status> {
         format,
         look: console_look(args.run.output.is_none()).with_names(run.options.names.demangle),
     };
-    let output = OutputFile::Table(Box::new(table), args.weight.weight());
+    let output = OutputFile::Table(Box::new(table), Some(args.weight.weight()));
     let input = args.input.path()?;
     let embedded = Embedded::default();
     let folded = args.weight.folded(FoldedFrames::KernelAndLibrary)?;
+    let (service_name, no_open, args) = (None, true, &args.run);
+    ProfileJob { input, output, embedded, service_name, no_open, run, folded, args }.run()
+}
+
+/// Prints the durations of spans.
+pub(in crate::commands) fn spans(args: &SpansArgs) -> anyhow::Result<Status> {
+    let mut run = args.run.options()?;
+    if run.options.spans.is_empty() {
+        bail!("spans needs --span NAME=BEGIN,END, such as --span request=server:start,server:done");
+    }
+    run.prints_spans = true;
+    let by = args.by.as_ref().map(|name| ChoiceOrValue::<GroupBy>::Value(name.clone()));
+    run.group_by("--by", by.as_ref());
+    let format = match (args.format, args.run.output.as_deref()) {
+        (Some(format), _) => format,
+        (None, Some(path)) => by_ending(path, &ENDINGS)?.unwrap_or_default(),
+        (None, None) => TopFormat::default(),
+    };
+    let rows = if format == TopFormat::Text { ROWS } else { 0 };
+    let table = SpanDurations {
+        by: args.by.clone(),
+        limit: args.limit.unwrap_or(rows),
+        format,
+        look: console_look(args.run.output.is_none()),
+    };
+    let output = OutputFile::Table(Box::new(table), None);
+    let input = args.input.path()?;
+    let (embedded, folded) = (Embedded::default(), None);
     let (service_name, no_open, args) = (None, true, &args.run);
     ProfileJob { input, output, embedded, service_name, no_open, run, folded, args }.run()
 }
@@ -67,7 +95,7 @@ pub(in crate::commands) fn tree(args: &TreeArgs) -> anyhow::Result<Status> {
         limit: args.limit,
         look: console_look(args.run.output.is_none()).with_names(run.options.names.demangle),
     };
-    let output = OutputFile::Table(Box::new(table), args.weight.weight());
+    let output = OutputFile::Table(Box::new(table), Some(args.weight.weight()));
     let input = args.input.path()?;
     let embedded = Embedded::default();
     let folded = args.weight.folded(FoldedFrames::Kernel)?;

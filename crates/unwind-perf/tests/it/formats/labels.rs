@@ -12,11 +12,11 @@ use super::hotspot::{raw_thing, tracing_data};
 use crate::support::run::{Ran, empty_folder, run};
 
 /// A recording of a tracepoint with a text and of a clock.
-struct Recorded(PerfDataBuilder);
+pub(super) struct Recorded(PerfDataBuilder);
 
 impl Recorded {
     /// Returns a recording without samples. If `each`, each event of the tracepoint is recorded.
-    fn new(each: bool) -> Self {
+    pub(super) fn new(each: bool) -> Self {
         let mut it = PerfDataBuilder::new(Endian::Little);
         let plain = EventAttr::dwarf(0x00ff_0fff);
         let sample_type = plain.sample_type | sample_type::CPU | sample_type::IDENTIFIER;
@@ -41,16 +41,16 @@ impl Recorded {
             .with_regs(&[0; 20])
     }
 
-    fn thing(&mut self, tid: u32, time: u64, number: i32, text: &[u8]) {
+    pub(super) fn thing(&mut self, tid: u32, time: u64, number: i32, text: &[u8]) {
         let raw = raw_thing(number, text);
         self.0.sample_of(0, &SampleBuilder { id: 5, raw, ..Self::sample(tid, time) });
     }
 
-    fn clock(&mut self, tid: u32, time: u64) {
+    pub(super) fn clock(&mut self, tid: u32, time: u64) {
         self.0.sample_of(1, &SampleBuilder { id: 6, ..Self::sample(tid, time) });
     }
 
-    fn record(&mut self, record: &Record<'_>, tid: u32, time: u64) {
+    pub(super) fn record(&mut self, record: &Record<'_>, tid: u32, time: u64) {
         // Reports of throttling and of lost samples are about the tracepoint.
         let (id, event_idx) = match record {
             Record::Throttle { .. } | Record::Unthrottle { .. } | Record::LostSamples { .. } => {
@@ -63,7 +63,7 @@ impl Recorded {
     }
 
     /// Runs the command on the recording.
-    fn run(&self, args: &[&str]) -> Ran {
+    pub(super) fn run(&self, args: &[&str]) -> Ran {
         static RUNS: AtomicU32 = AtomicU32::new(0);
         let folder = empty_folder(&format!("labels-{}", RUNS.fetch_add(1, Ordering::Relaxed)));
         std::fs::write(folder.join("perf.data"), self.0.clone().build()).expect("written");
@@ -216,10 +216,7 @@ fn a_label_needs_every_event() {
     sampled.clock(4, 110);
     assert_eq!(sampled.labels(&QUERY), [null]);
     let finding = summary(&sampled);
-    assert_eq!(
-        (&finding["count"], &finding["remedy"]),
-        (&json!(2), &json!("record-each-label-event"))
-    );
+    assert_eq!((&finding["count"], &finding["remedy"]), (&json!(2), &json!("record-every-event")));
 }
 
 /// perf reports some losses without a time: they can be anywhere after the last sample of the buffer.
@@ -298,4 +295,47 @@ fn labels_and_conditions_name_what_exists() {
     assert!(root.contains("--root no is none of comm, process, thread, none, nor"), "{root}");
     let diff = it.run(&["diff", QUERY[0], QUERY[1], "perf.data"]).expect_status(2).stderr;
     assert!(diff.contains("the label query has no effect on a comparison"), "{diff}");
+}
+
+#[test]
+fn hashes_replace_values() {
+    let it = two_threads();
+    let labels = |key: &str| it.labels(&[QUERY[0], QUERY[1], key]);
+    // The first bytes of SHA-256(SHA-256("k") + "a").
+    let [null, a, b] = [Value::Null, json!("#2f4d6d420c3855a1"), json!("#ac9e14f7dc7e14be")];
+    let expected = [&null, &a, &null, &b, &json!("#8d92e368df9477fc"), &null, &null];
+    assert_eq!(labels("--redact=k"), expected.map(Value::clone));
+    let [first, second] = [labels("--redact"), labels("--redact")];
+    assert_ne!(first, second);
+    assert!(first[1].as_str().is_some_and(|hash| hash.len() == 17 && hash.starts_with('#')));
+    let all = ["-f", "json", "--with-fields", "all", "--redact=k", QUERY[0], QUERY[1]];
+    let json = it.run(&all).expect_status(0).json();
+    let strings = json["strings"].as_array().expect("strings");
+    assert!(!strings.contains(&json!("a")) && strings.contains(&a), "{strings:?}");
+    let fields = json["fields"].as_array().expect("fields");
+    assert!(fields.iter().all(|field| field["type"] == "text"));
+    // Conditions and grouping.
+    let rows = it.run(&[
+        "top",
+        "--format",
+        "csv",
+        "--by",
+        "query",
+        "--redact=k",
+        "--where",
+        "query=a",
+        QUERY[0],
+        QUERY[1],
+    ]);
+    let rows = rows.expect_status(0).text().to_owned();
+    assert!(
+        rows.lines().nth(1).is_some_and(|row| row.starts_with("#2f4d6d420c3855a1,,1,")),
+        "{rows}"
+    );
+    let error = |args: &[&str]| it.run(args).expect_status(2).stderr.clone();
+    let nothing = "unwind-perf: --redact has no effect: no value is printed; select some with --with-fields or --label\n";
+    assert_eq!(error(&["-f", "json", "--redact"]), nothing);
+    let raw =
+        "unwind-perf: --redact has no effect on the format hotspot, which prints all fields\n";
+    assert_eq!(error(&["-f", "hotspot", "--redact", QUERY[0], QUERY[1]]), raw);
 }

@@ -10,4 +10,5 @@ mod hotspot_backend;
 mod hotspot_downloads;
 mod labels;
 pub(crate) mod perf_text;
+mod spans;
 mod table;

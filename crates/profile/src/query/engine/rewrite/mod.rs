@@ -62,7 +62,7 @@ impl Profile {
         let lost = LostChains::new(self, |sample| node(sample).is_some());
         let ends = self.samples.iter().filter_map(node);
         let remaining = RemainingStacks::new(self, &places, shown.tree(), ends);
-        if !self.fields.is_empty() {
+        if !self.fields.has_nothing() {
             let mut last = 0;
             let ids = self.samples.iter().map(|row| {
                 node(row)?;

@@ -5,25 +5,22 @@
 //! ```
 //!
 //! All events are applied in time order, including samples that the filter rejects. A label needs every event: after a
-//! loss, threads have no label until their next event, and samples during the loss lose theirs
-//! ([`Labels::losses`]).
+//! loss, threads have no label until their next event, and samples during the loss lose theirs.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use address::{FieldKind, Tid, Timestamp};
+use address::{FieldKind, Tid};
 use hashbrown::HashMap;
 use options::{Condition, FieldSelection, LabelOptions, fits_event};
-use perf_data::{FieldColumn, Head, Record, RecordedFields, Sample, TimedRecord, TraceValue};
+use perf_data::{FieldColumn, Head, Record, RecordedFields, Sample, TraceValue};
 use profile::NoLabel;
 
-use crate::plan::value_filter::fulfils;
+use crate::plan::history::value_filter::fulfils;
 use crate::values::OwnedValue;
 
 /// Number of ended threads that keep their labels.
 const EXITED: usize = 64;
-/// Longest time of taking a sample, in nanoseconds.
-const CLOSE: u64 = 1_000_000;
 
 /// The labels of a thread, in the order of their names.
 pub(crate) type ThreadLabels = Arc<[OwnedValue]>;
@@ -42,12 +39,6 @@ pub(crate) struct Labels {
     before_first: ThreadLabels,
     /// Threads that ended, in the order of their ends, if no other thread has their id.
     exited: VecDeque<Tid>,
-    sources: LossSources,
-    losses: Vec<(Timestamp, Timestamp)>,
-    /// By id of an event that affects labels: since when it is throttled.
-    throttled: HashMap<u64, Timestamp>,
-    /// Losses that are reported without a time, after the last record.
-    at_end: Vec<LossPlace>,
     /// Number of events that affect labels and were recorded only in part.
     sampled: u64,
 }
@@ -69,48 +60,6 @@ struct Begin {
     when: Vec<(FieldColumn, Condition)>,
 }
 
-/// Last times of the buffers that records can be lost from.
-#[derive(Debug, Default)]
-struct LossSources {
-    by_cpu: HashMap<u32, LastTimes>,
-    by_id: HashMap<u64, LastTimes>,
-}
-
-/// Times of the last two samples of a buffer.
-#[derive(Clone, Copy, Debug, Default)]
-struct LastTimes {
-    before: Timestamp,
-    last: Timestamp,
-}
-
-/// A place where records are lost: a processor, or the id of an event, which differs by processor.
-type LossPlace = (Option<u32>, u64);
-
-impl LossSources {
-    fn saw(&mut self, sample: &Sample<'_>) {
-        let add = |times: &mut LastTimes| {
-            *times = LastTimes { before: times.last, last: sample.time };
-        };
-        if let Some(cpu) = sample.cpu {
-            add(self.by_cpu.entry(cpu).or_default());
-        }
-        if let Some(id) = sample.id {
-            add(self.by_id.entry(id).or_default());
-        }
-    }
-
-    /// Returns the first time at which a record can have been lost that a record at `until` reports.
-    ///
-    /// Before Linux 5.10, the report is later than the sample that follows the loss, by the time of taking a sample.
-    fn since(&self, (cpu, id): LossPlace, until: Timestamp) -> Timestamp {
-        let of_cpu = cpu.and_then(|cpu| self.by_cpu.get(&cpu));
-        let Some(times) = of_cpu.or_else(|| self.by_id.get(&id)) else { return Timestamp(0) };
-        let is_close = until.0.saturating_sub(times.last.0) < CLOSE;
-        let last = if is_close { times.before } else { times.last };
-        Timestamp(last.0.saturating_add(u64::from(last != Timestamp(0))))
-    }
-}
-
 impl Labels {
     /// Returns the state at the start of a recording.
     pub(crate) fn new(options: &LabelOptions) -> Self {
@@ -130,10 +79,6 @@ impl Labels {
             others: Arc::clone(&before_first),
             before_first,
             exited: VecDeque::new(),
-            sources: LossSources::default(),
-            losses: Vec::new(),
-            throttled: HashMap::new(),
-            at_end: Vec::new(),
             sampled: 0,
         }
     }
@@ -141,14 +86,6 @@ impl Labels {
     /// The names of the labels, and the type of their values.
     pub(crate) fn columns(&self) -> &[(String, FieldKind)] {
         &self.columns
-    }
-
-    /// Returns the times in which events were lost, each with begin and end.
-    pub(crate) fn losses(&self) -> Vec<(Timestamp, Timestamp)> {
-        let end = Timestamp(u64::MAX);
-        let throttled = self.throttled.values().map(|since| (*since, end));
-        let at_end = self.at_end.iter().map(|place| (self.sources.since(*place, end), end));
-        self.losses.iter().copied().chain(throttled).chain(at_end).collect()
     }
 
     /// Number of events that affect labels and were recorded only in part. Then no sample has a label.
@@ -163,7 +100,6 @@ impl Labels {
         self.threads.allocation_size()
             + self.threads.len() * labels
             + texts.map(OwnedValue::text_bytes).sum::<usize>()
-            + self.losses.capacity() * size_of::<(Timestamp, Timestamp)>()
     }
 
     /// Reads the events of a head.
@@ -210,7 +146,7 @@ impl Labels {
             }
         }
         if self.sampled > 0 {
-            self.lose(Timestamp(0), Timestamp(u64::MAX));
+            self.lose();
         }
     }
 
@@ -237,7 +173,6 @@ impl Labels {
     /// Applies a sample of a thread, unless it cannot be decoded. Returns the labels of the thread.
     pub(crate) fn sample(&mut self, tid: Tid, sample: Option<&Sample<'_>>) -> ThreadLabels {
         if let Some(sample) = sample {
-            self.sources.saw(sample);
             self.apply(tid, sample);
         }
         Arc::clone(self.of(tid))
@@ -279,40 +214,17 @@ impl Labels {
     }
 
     /// Applies a record that is not a sample.
-    pub(crate) fn record(&mut self, record: &TimedRecord<'_>) {
+    pub(crate) fn record(&mut self, record: &Record<'_>) {
         if self.sampled > 0 {
             return;
         }
-        let place = |id| (record.trailer.cpu, id);
-        match &record.record {
+        match record {
             Record::Fork(task) if !task.synthesized => {
                 self.exited.retain(|tid| *tid != task.tid);
                 self.threads.insert(task.tid, Arc::clone(&self.before_first));
             }
             Record::Exit(task) => self.exited(task.tid),
-            Record::Lost(lost) => self.lost(place(lost.id), record.time),
-            Record::LostSamples(lost) if lost.lost > 0 && self.affects(record.event) => {
-                self.lost(place(record.trailer.id.unwrap_or(0)), record.time);
-            }
-            // A throttled event is not recorded up to the other record.
-            Record::Throttle(throttle) if self.affects(record.event) => {
-                self.throttled.entry(throttle.id).or_insert(record.time);
-            }
-            Record::Unthrottle(throttle) if self.affects(record.event) => {
-                let since = self.throttled.remove(&throttle.id);
-                let since =
-                    since.unwrap_or_else(|| self.sources.since(place(throttle.id), record.time));
-                self.lose(since, record.time);
-            }
             _ => {}
-        }
-    }
-
-    /// Applies a report of lost records. perf writes some of them without a time, after the last record.
-    fn lost(&mut self, place: LossPlace, until: Timestamp) {
-        match until {
-            Timestamp(0) => self.at_end.push(place),
-            _ => self.lose(self.sources.since(place, until), until),
         }
     }
 
@@ -326,15 +238,13 @@ impl Labels {
         }
     }
 
-    fn affects(&self, event: u16) -> bool {
+    /// Returns true if an event changes labels.
+    pub(crate) fn affects(&self, event: u16) -> bool {
         self.effects.get(usize::from(event)).is_some_and(Effects::is_any)
     }
 
-    /// Removes the labels of all threads, since events within a time were lost.
-    fn lose(&mut self, since: Timestamp, until: Timestamp) {
-        if since <= until {
-            self.losses.push((since, until));
-        }
+    /// Removes the labels of all threads, since events were lost.
+    pub(crate) fn lose(&mut self) {
         // Clearing a map takes as long as it once was large.
         self.threads = HashMap::new();
         self.others = self.columns.iter().map(|_| OwnedValue::NoLabel(NoLabel::Unknown)).collect();

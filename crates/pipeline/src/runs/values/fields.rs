@@ -1,8 +1,9 @@
 //! Fields of samples that the options of a run name.
 
-use options::{Condition, FieldSelection, LabelOptions, fits_event};
+use options::{Condition, FieldSelection, LabelOptions, SpanOptions, fits_event};
 use perf_data::{FieldColumn, Head, RecordedFields, SelectedFields};
 
+use super::spans::begins;
 use crate::error::Error;
 
 /// Returns true if a pattern selects a field of the recording.
@@ -12,7 +13,7 @@ fn selects(pattern: &str, column: &FieldColumn, head: &Head) -> bool {
 }
 
 /// Returns fields as `EVENT/FIELD`, for an error.
-fn names<'f>(fields: impl Iterator<Item = &'f FieldColumn>, head: &Head) -> Vec<String> {
+pub(super) fn names<'f>(fields: impl Iterator<Item = &'f FieldColumn>, head: &Head) -> Vec<String> {
     let name = |column: &FieldColumn| {
         let event = head.events().get(usize::from(column.event))?;
         Some(format!("{}/{}", event.name, column.name.escape_ascii()))
@@ -21,7 +22,10 @@ fn names<'f>(fields: impl Iterator<Item = &'f FieldColumn>, head: &Head) -> Vec<
 }
 
 /// Refuses patterns that select no field.
-pub(super) fn check_selection(selection: &FieldSelection, head: &Head) -> Result<(), Error> {
+pub(in crate::runs) fn check_selection(
+    selection: &FieldSelection,
+    head: &Head,
+) -> Result<(), Error> {
     if selection.is_empty() {
         return Ok(());
     }
@@ -41,7 +45,7 @@ pub(super) fn check_selection(selection: &FieldSelection, head: &Head) -> Result
 }
 
 /// Refuses labels and conditions that name unknown fields or events, or compare values with those of another type.
-pub(super) fn check_values(
+pub(in crate::runs) fn check_values(
     conditions: &[Condition],
     labels: &LabelOptions,
     head: &Head,
@@ -96,23 +100,43 @@ pub(super) fn check_values(
     Ok(())
 }
 
-/// Returns the events whose samples are weighed by a field, with its name.
-pub(super) fn weights(pattern: &str, head: &Head) -> Vec<(u16, Box<[u8]>)> {
-    let mut fields = SelectedFields::default();
-    fields.weigh_by(head, |event, name| FieldSelection::fits(pattern, &event.name, name));
-    fields.weights().map(|column| (column.event, column.name.clone())).collect()
+/// The weight of samples: a field, or the durations of spans.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Weighing<'o> {
+    /// Pattern of the field, or name of the spans.
+    pub(crate) pattern: &'o str,
+    pub(crate) spans: &'o SpanOptions,
 }
 
-/// Returns the events whose samples are weighed by a field.
+/// Returns the events whose samples are weighed, with their names by the weight.
+pub(in crate::runs) fn weights(weighing: Weighing<'_>, head: &Head) -> Vec<(u16, Vec<u8>)> {
+    let Weighing { pattern, spans } = weighing;
+    if let Some((name, _)) = spans.weight(pattern) {
+        let begins = begins(spans, name, head).map(|(event, _)| event);
+        return begins.map(|event| (event, pattern.as_bytes().to_vec())).collect();
+    }
+    let mut fields = SelectedFields::default();
+    fields.weigh_by(head, |event, name| FieldSelection::fits(pattern, &event.name, name));
+    let named = |column: &FieldColumn| {
+        let event = head.events().get(usize::from(column.event))?;
+        Some((column.event, [event.name.as_bytes(), b"/", &column.name].concat()))
+    };
+    fields.weights().filter_map(named).collect()
+}
+
+/// Returns the events whose samples are weighed.
 ///
 /// # Errors
 /// If the pattern selects no field of numbers.
-pub(super) fn weighed_events(pattern: &str, head: &Head) -> Result<Vec<u16>, Error> {
-    let events: Vec<u16> = weights(pattern, head).into_iter().map(|(event, _)| event).collect();
+pub(in crate::runs) fn weighed_events(
+    weighing: Weighing<'_>,
+    head: &Head,
+) -> Result<Vec<u16>, Error> {
+    let events: Vec<u16> = weights(weighing, head).into_iter().map(|(event, _)| event).collect();
     if !events.is_empty() {
         return Ok(events);
     }
-    let (fields, pattern) = (RecordedFields::of(head), pattern.to_owned());
+    let (fields, pattern) = (RecordedFields::of(head), weighing.pattern.to_owned());
     if fields.columns().iter().any(|column| selects(&pattern, column, head)) {
         let numbers = fields.columns().iter().filter(|column| column.kind.is_number());
         let recorded = names(numbers, head);

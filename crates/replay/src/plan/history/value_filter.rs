@@ -3,7 +3,7 @@
 use options::{Condition, FieldSelection};
 use perf_data::{FieldColumn, Head, RecordedFields, Sample, TraceValue};
 
-use crate::plan::labels::{Labels, ThreadLabels};
+use crate::plan::history::labels::{Labels, ThreadLabels};
 use crate::values::{OwnedValue, json_array};
 
 /// Maximum number of fields of an event that one condition looks at. Events have fewer; damaged formats repeat a field.
