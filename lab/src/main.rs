@@ -21,6 +21,7 @@ mod repeat;
 mod sources;
 mod strings;
 mod truth;
+mod values;
 
 use std::process::ExitCode;
 
@@ -38,6 +39,12 @@ const TASKS: &[Task] = &[
         usage: "FILE [--bytes N | --plain] | repairs|withheld [FILE|PROGRAM]... | gdb|steps [PROGRAM|COMMAND]... [--seed N] [--keep FOLDER] [--ours PATH]",
         about: "our chains beside gdb's at random instructions (gdb: --stops N, --skip N|Nms), or beside the calls, jumps and returns of a program that is run instruction by instruction (steps: --instructions N, --mean N); of a FILE: what a smaller dump of the stack costs: FILE (of --call-graph dwarf,65528) beside copies whose stacks are cut, by us and by peers' rules of repair; --plain: how many chains of any recording reach their root; repairs: the same of many recordings, ours alone (--bytes N); withheld: our chains by copies of the files without call frame information beside those by the originals",
         run: truth::run,
+    },
+    Task {
+        name: "values",
+        usage: "[PROGRAM]... [--stops N] [--keep FOLDER] [-v] | FILE FUNCTION...",
+        about: "our values of parameters and locals beside gdb's, at random instructions of programs in C, C++ and Rust, from the same registers and stack; fails where both state one and they differ",
+        run: values::run,
     },
     Task {
         name: "programs",

@@ -20,6 +20,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("module-map", &["address", "budget", "options"]),
     ("jit", &["address", "elf-writer", "module-map"]),
     ("gopclntab", &[]),
+    ("values", &["address", "budget"]),
     ("image-store", &["address", "budget", "gopclntab", "host", "jit", "module-map", "options"]),
     (
         "bundle",
@@ -124,6 +125,8 @@ const LAYERS: &[(&str, &[&str])] = &[
             "module-map",
             "unwinder",
             "replay",
+            "values",
+            "budget",
             "xtask",
         ],
     ),

@@ -1,0 +1,10 @@
+//! Tests of the crate from outside: debug information is assembled, searched and evaluated.
+
+mod assembler;
+mod calls;
+mod functions;
+mod hostile;
+mod probes;
+mod strings;
+mod types;
+mod world;
