@@ -62,6 +62,7 @@ pub fn every_option() -> Options {
         join: Join::Exact,
         tail_calls: false,
         with_fields: FieldSelection { patterns: vec!["s:*/pid".to_owned()] },
+        values: vec!["f(int)(a.b)".to_owned()],
         labels: labels(),
         spans: spans(),
         redact: Some("k".to_owned()),

@@ -49,6 +49,9 @@ pub struct Options {
     pub tail_calls: bool,
     /// Fields of samples that become columns of the profile.
     pub with_fields: FieldSelection,
+    /// Variables of functions, each `FUNCTION(PATH)`, whose values in frames become columns.
+    #[serde(rename = "value", with = "json::parsed")]
+    pub values: Vec<String>,
     /// Labels of samples by earlier events of their threads.
     #[serde(flatten)]
     pub labels: LabelOptions,
@@ -87,6 +90,7 @@ impl Default for Options {
             join: Join::default(),
             tail_calls: true,
             with_fields: FieldSelection::default(),
+            values: Vec::new(),
             labels: LabelOptions::default(),
             spans: SpanOptions::default(),
             redact: None,
@@ -100,6 +104,12 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Returns true if spans or variables are requested, which are only known at the end of a recording.
+    #[must_use]
+    pub const fn needs_whole_recording(&self) -> bool {
+        !self.spans.is_empty() || !self.values.is_empty()
+    }
+
     /// Reads the options from the text of a JSON object. Missing and null options have their defaults.
     ///
     /// # Errors

@@ -101,6 +101,17 @@ pub enum Error {
     /// Spans were requested while the profile grows: their ends follow later.
     #[error("spans are only known at the end of a recording")]
     SpansWhileGrowing,
+    /// Values of variables were requested while the profile grows: their types follow from all.
+    #[error("values of variables are only known at the end of a recording")]
+    VariablesWhileGrowing,
+    /// A text that does not name a variable of a function, or names an unknown one.
+    #[error("{problem}")]
+    FunctionVariable {
+        /// The text.
+        text: String,
+        /// The problem.
+        problem: String,
+    },
     /// An option names spans that no other option describes.
     #[error("there are no spans of this name; describe them with span, as NAME=BEGIN,END")]
     UnknownSpan {

@@ -165,6 +165,8 @@ impl From<pipeline::Error> for Problem {
             | Error::NoOffCpuSamples { .. }
             | Error::OffCpuWhileGrowing
             | Error::SpansWhileGrowing
+            | Error::VariablesWhileGrowing
+            | Error::FunctionVariable { .. }
             | Error::UnknownSpan { .. }
             | Error::InsideNeedsLabel { .. }
             | Error::UnknownEvent { .. } => ProblemKind::DoesNotFit,

@@ -36,6 +36,9 @@ pub(crate) fn value_text(profile: &Profile, value: RowValue) -> Vec<u8> {
         Err(NoValue::NoLabel(NoLabel::BeforeFirst)) => b"[before the first]",
         Err(NoValue::NoLabel(NoLabel::Ended)) => b"[ended]",
         Err(NoValue::NoLabel(NoLabel::Unknown)) => b"[unknown: events are missing]",
+        Err(NoValue::NoLabel(NoLabel::Absent(why))) => {
+            return format!("[no value: {why}]").into_bytes();
+        }
     };
     missing.to_vec()
 }

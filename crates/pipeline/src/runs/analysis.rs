@@ -1,16 +1,16 @@
 //! The result of a run, and its assembly at the end of the run.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use address::BuildId;
+use address::{BuildId, ById as _, ModuleId};
 use host::Host;
 use image_store::FileProof;
 use module_map::{Module, Timeline};
 use options::{FileSearch, Spelling};
 use perf_data::{Findings, Head, Session, Severity};
 use profile::Profile;
-use replay::MissedMaps;
+use replay::{ListedFunction, MissedMaps, VariableError, list_function};
 use unwinder::Engine;
 
 use super::account::findings;
@@ -54,6 +54,37 @@ impl Analysis {
         let images = &self.sources.files.images;
         let opened = self.modules().iter().filter_map(|module| images.outcome(module)?.ok());
         opened.map(|file| (file.image().path(), file.image().build_id()))
+    }
+
+    /// Lists the variables of a function: by the path of each sampled file with debug information its instances.
+    ///
+    /// # Errors
+    /// For a file without such a function, the names that are similar.
+    pub fn function_variables(
+        &self,
+        name: &str,
+    ) -> Vec<(PathBuf, Result<Vec<ListedFunction>, VariableError>)> {
+        let images = &self.sources.files.images;
+        let mut sampled: Vec<ModuleId> =
+            self.profile.locations.iter().filter_map(|location| location.module).collect();
+        sampled.sort_unstable();
+        sampled.dedup();
+        let mut listed = Vec::new();
+        let mut serials = Vec::new();
+        for id in sampled {
+            let Some(Ok(image)) = self.modules().by_id(id).and_then(|it| images.outcome(it)) else {
+                continue;
+            };
+            // Several modules can have one file.
+            if serials.contains(&image.serial) {
+                continue;
+            }
+            serials.push(image.serial);
+            if let Some(found) = list_function(image, images, name) {
+                listed.push((image.image().path().to_owned(), found));
+            }
+        }
+        listed
     }
 
     /// Returns the proof that the file of a module is the recorded one; `None` if no file was used.

@@ -52,6 +52,9 @@ pub(crate) fn analyze_in_steps(
     if setting.options.off_cpu {
         return Err(Error::OffCpuWhileGrowing);
     }
+    if !setting.options.values.is_empty() {
+        return Err(Error::VariablesWhileGrowing);
+    }
     if !setting.options.spans.is_empty() {
         return Err(Error::SpansWhileGrowing);
     }
@@ -143,6 +146,12 @@ impl Run<'_> {
         }
         let walked = driver.finish();
         timings.ended("replay");
+        if let Some(variables) = &options.variables
+            && !walked.replay.profile.samples.is_empty()
+            && let Some((text, problem)) = variables.unanswered(&walked.files.images)
+        {
+            return Err(Error::FunctionVariable { text, problem });
+        }
         self.account(walked, way, timeline, timings).map(Some)
     }
 

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use address::Timestamp;
+use budget::Budget;
 use host::{FileKind, Origin};
 use module_map::Timeline;
 use options::Options;
 use perf_data::{Head, RecordCounts, ScanOptions, SessionOptions};
-use replay::{ReplayObserver, ReplayOptions, Replayer, Thread, has_switches};
+use replay::{ReplayObserver, ReplayOptions, Replayer, RequestedValues, Thread, has_switches};
 use unwinder::{Engine, StoredRules};
 
 use super::events::filter;
@@ -192,6 +193,7 @@ impl Run<'_> {
             ("join", self.options.join != usual.join),
             ("tail_calls", self.options.tail_calls != usual.tail_calls),
             ("max_frames", self.options.max_frames != usual.max_frames),
+            ("value", !self.options.values.is_empty()),
         ];
         match changed.iter().find(|(_, is_changed)| *is_changed) {
             Some(&(option, _)) => Err(Error::NoStacks { option }),
@@ -228,10 +230,23 @@ impl Run<'_> {
             fields: self.options.with_fields.clone(),
             labels: self.options.labels.clone(),
             spans: self.options.spans.clone(),
+            variables: self.variables()?,
             redact: self.options.redact.clone(),
             weight_field: self.options.weight_field.clone(),
             off_cpu,
         })
+    }
+
+    /// Returns the requested variables of functions.
+    fn variables(&self) -> Result<Option<Arc<RequestedValues>>, Error> {
+        let texts = &self.options.values;
+        if texts.is_empty() {
+            return Ok(None);
+        }
+        let requested = RequestedValues::parse(texts, Budget::default());
+        let requested =
+            requested.map_err(|(text, problem)| Error::FunctionVariable { text, problem })?;
+        Ok(Some(Arc::new(requested)))
     }
 
     /// Estimates the number of samples, assuming that the rest of the file is like the part read so far.

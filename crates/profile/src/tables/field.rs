@@ -14,6 +14,8 @@ pub struct FieldTable {
     columns: Vec<FieldRows>,
     /// Indexes of the columns of labels.
     labels: Vec<usize>,
+    /// Indexes of the columns of values of functions' variables.
+    variables: Vec<usize>,
     /// Indexes of the columns of each event.
     of_event: Vec<Vec<usize>>,
     /// The spans that samples begin.
@@ -23,7 +25,7 @@ pub struct FieldTable {
 /// The values of one field of one event, or of one label.
 #[derive(Debug, Clone)]
 pub struct FieldRows {
-    /// Event whose samples have the field; `None` for a label, which samples of all events have.
+    /// Event whose samples have the field; `None` for a label or a variable, which samples of all events can have.
     pub event: Option<EventId>,
     /// Name, unique among the fields of the event.
     pub name: StringId,
@@ -46,6 +48,8 @@ pub enum NoLabel {
     Ended,
     /// Events were not recorded.
     Unknown,
+    /// The value of a function's variable is not there: the reason as a keyword.
+    Absent(&'static str),
 }
 
 impl NoLabel {
@@ -56,6 +60,7 @@ impl NoLabel {
             Self::BeforeFirst => "before-first",
             Self::Ended => "ended",
             Self::Unknown => "unknown",
+            Self::Absent(reason) => reason,
         }
     }
 }
@@ -86,10 +91,10 @@ impl FieldTable {
         self.columns.is_empty() && self.spans.rows().is_empty()
     }
 
-    /// Returns true if labels were requested.
+    /// Returns true if labels or variables were requested.
     #[must_use]
     pub const fn has_labels(&self) -> bool {
-        !self.labels.is_empty()
+        !self.labels.is_empty() || !self.variables.is_empty()
     }
 
     /// The columns: labels, then fields in the order of events.
@@ -116,6 +121,32 @@ impl FieldTable {
         self.columns.push(FieldRows { event, name, kind, samples, values, unlabelled });
     }
 
+    /// Adds a column without values for a variable of a function. Its type follows from the values:
+    /// [`Self::settle_variables`].
+    pub fn add_variable(&mut self, name: StringId) {
+        self.variables.push(self.columns.len());
+        let (samples, values, unlabelled) = (Vec::new(), Vec::new(), Vec::new());
+        let kind = FieldKind::Text;
+        self.columns.push(FieldRows { event: None, name, kind, samples, values, unlabelled });
+    }
+
+    /// Sets the types of the columns of variables. `text` returns a number as text, for columns that have both.
+    pub fn settle_variables(&mut self, mut text: impl FnMut(FieldValue) -> FieldValue) {
+        for &index in &self.variables {
+            let Some(rows) = self.columns.get_mut(index) else { continue };
+            let all = |is: fn(&FieldValue) -> bool| rows.values.iter().all(is);
+            rows.kind = match () {
+                () if rows.values.is_empty() => FieldKind::Text,
+                () if all(|it| matches!(it, FieldValue::Unsigned(_))) => FieldKind::Unsigned,
+                () if all(|it| matches!(it, FieldValue::Signed(_))) => FieldKind::Signed,
+                () => FieldKind::Text,
+            };
+            if rows.kind == FieldKind::Text {
+                rows.values.iter_mut().for_each(|value| *value = text(*value));
+            }
+        }
+    }
+
     /// Adds the value of a sample, which comes after those before in its column.
     pub fn push(&mut self, column: usize, sample: SampleId, value: FieldValue) {
         if let Some(column) = self.columns.get_mut(column) {
@@ -131,15 +162,15 @@ impl FieldTable {
         }
     }
 
-    /// Returns the labels of a sample and its fields, in the order of the columns. Names are unique: a field with the name
-    /// of a label that the sample has is omitted.
+    /// Returns the labels of a sample, the values of variables and its fields, in this order. Names are unique: a field
+    /// with the name of a label that the sample has is omitted.
     pub fn of_sample(
         &self,
         event: EventId,
         sample: SampleId,
     ) -> impl Iterator<Item = (&FieldRows, FieldValue)> {
         let of_event = self.of_event.get(event.index()).map_or(&[][..], Vec::as_slice);
-        let all = self.labels.iter().chain(of_event);
+        let all = self.labels.iter().chain(&self.variables).chain(of_event);
         let columns = all.filter_map(|&index| self.columns.get(index));
         let labels = || self.labels.iter().filter_map(|&index| self.columns.get(index));
         let is_label = move |name| {
@@ -168,10 +199,10 @@ impl FieldTable {
         self.spans.renumber(new);
     }
 
-    /// Gives samples the labels of others: pairs of an inserted sample and the one that it is derived from, both with
+    /// Gives samples the labels and variables of others: pairs of an inserted sample and the one that it is derived from, both with
     /// their final ids, ascending by the first.
     pub fn copy_labels(&mut self, pairs: &[(SampleId, SampleId)]) {
-        for &index in &self.labels {
+        for &index in self.labels.iter().chain(&self.variables) {
             let Some(rows) = self.columns.get_mut(index) else { continue };
             let copied = pairs.iter().filter_map(|&(to, from)| Some((to, rows.label(from)?)));
             let mut all: Vec<_> = rows.labels().chain(copied).collect();

@@ -72,6 +72,7 @@ impl PlannedChunk {
                 spaces: &spaces,
                 unwound: unwound.as_deref(),
                 fields: fields.as_deref(),
+                variables: options.variables.as_deref(),
             };
             let mut result = walk_slice(inputs, slice, &mut walker, repair);
             result.held = held.another(result.heap_bytes() as u64);

@@ -33,11 +33,14 @@ impl Replayer<'_> {
         self.planner.history()?.labels.as_ref()
     }
 
-    /// Adds the columns of labels to empty tables.
+    /// Adds the columns of labels and variables to empty tables.
     pub(super) fn add_labels(&mut self) {
         let labels = self.planner.history().and_then(|it| it.labels.as_ref());
         if let Some(labels) = labels {
             self.merged.add_labels(labels.columns());
+        }
+        if let Some(variables) = &self.options.variables {
+            self.merged.add_variables(variables.texts());
         }
     }
 
@@ -55,6 +58,7 @@ impl Replayer<'_> {
     pub(super) fn finish_history(&mut self) -> HistoryCounts {
         self.lose_labels();
         self.drop_unlabelled();
+        self.merged.settle_variables();
         let partial_label_events = self.labels().map_or(0, Labels::partial_events);
         HistoryCounts { partial_label_events, spans: self.finish_spans() }
     }

@@ -2,7 +2,9 @@
 
 use address::{ById as _, FieldKind};
 use perf_data::FieldColumn;
-use profile::{EventId, FrameId, LocationId, Profile, RowId as _, SampleId, StackId, StackRow};
+use profile::{
+    EventId, FieldValue, FrameId, LocationId, Profile, RowId as _, SampleId, StackId, StackRow,
+};
 
 use crate::redactor::Redactor;
 use crate::repair::repaired::RepairedSlice;
@@ -93,6 +95,28 @@ impl MergedTables {
             let kind = shown_kind(self.redactor.as_ref(), *kind);
             fields.add_column(None, strings.intern(name.as_bytes()), kind);
         }
+    }
+
+    /// Adds columns for variables, which come between those for labels and fields.
+    pub(crate) fn add_variables(&mut self, names: &[String]) {
+        let Profile { fields, strings, .. } = &mut self.profile;
+        for name in names {
+            fields.add_variable(strings.intern(name.as_bytes()));
+        }
+    }
+
+    /// Sets the types of the columns of variables.
+    pub(crate) fn settle_variables(&mut self) {
+        let Profile { fields, strings, .. } = &mut self.profile;
+        fields.settle_variables(|value| match value {
+            FieldValue::Signed(number) => {
+                FieldValue::Text(strings.intern(number.to_string().as_bytes()))
+            }
+            FieldValue::Unsigned(number) => {
+                FieldValue::Text(strings.intern(number.to_string().as_bytes()))
+            }
+            FieldValue::Text(_) | FieldValue::List(_) => value,
+        });
     }
 
     fn count(&mut self, slice: &SliceCounts) {

@@ -28,6 +28,7 @@ use crate::plan::position::PlanPosition;
 use crate::plan::threads::Thread;
 use crate::repair::repaired::RepairedSlice;
 use crate::repair::window::Window;
+use crate::requested::RequestedValues;
 use crate::slice::evidence::UnwoundChains;
 use crate::slice::observed_modules::ObservedModules;
 use crate::slice::related::SharedMemory;
@@ -55,6 +56,8 @@ pub struct ReplayOptions {
     pub labels: LabelOptions,
     /// Spans, and the samples inside them that are wanted.
     pub spans: SpanOptions,
+    /// Requested variables of functions, which become the columns after those of labels.
+    pub variables: Option<Arc<RequestedValues>>,
     /// Key of the hashes that replace values.
     pub redact: Option<String>,
     /// Pattern of the field, or name of the spans, that are the weight of samples; samples without it are omitted.

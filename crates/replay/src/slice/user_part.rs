@@ -60,6 +60,21 @@ pub(crate) struct RelatedWalk {
 }
 
 impl UserPart<'_> {
+    /// The state that its walk begins with; `None` without registers of a supported processor.
+    pub(crate) fn state<'s>(&'s self, space: &'s Space) -> Option<UserState<'s>> {
+        let Self { sample, recording } = self;
+        let registers = sample.user_regs?;
+        Some(UserState {
+            arch: recording.arch_of(registers.abi())?,
+            stack: sample.user_stack.map_or(&[], |stack| stack.bytes),
+            big_endian: recording.big_endian,
+            partial_registers: sample.cpu_mode == CpuMode::Kernel,
+            executed: sample.exact_ip() && sample.cpu_mode == CpuMode::User,
+            space,
+            thread: sample.tid.map_or(0, |tid| tid.0 as u32),
+        })
+    }
+
     /// Returns the user frames: the walked stack, continued with a recorded chain if the dump ended.
     /// Without a walk, takes the recorded chain or, failing that, the sampled address.
     pub(crate) fn frames_in(
@@ -70,18 +85,8 @@ impl UserPart<'_> {
     ) -> EndReason {
         let Self { sample, recording } = self;
         let n_kernel = frames.len();
-        let arch = sample.user_regs.and_then(|registers| recording.arch_of(registers.abi()));
-        let reason = match (sample.user_regs, arch) {
-            (Some(registers), Some(arch)) => {
-                let state = UserState {
-                    arch,
-                    stack: sample.user_stack.map_or(&[], |stack| stack.bytes),
-                    big_endian: recording.big_endian,
-                    partial_registers: sample.cpu_mode == CpuMode::Kernel,
-                    executed: sample.exact_ip() && sample.cpu_mode == CpuMode::User,
-                    space,
-                    thread: sample.tid.map_or(0, |tid| tid.0 as u32),
-                };
+        let reason = match (sample.user_regs, self.state(space)) {
+            (Some(registers), Some(state)) => {
                 let end = walker.walk(&state, registers.iter(), frames);
                 if state.stack.is_empty() && end == EndReason::StackExhausted {
                     EndReason::NoUserStack

@@ -10,6 +10,7 @@ use unwinder::{CodeLocation, Frame, Walker};
 use crate::plan::kernel_frames::kernel_frames;
 use crate::plan::planned::PlannedSample;
 use crate::plan::spaces::{LaterSpace, Spaces};
+use crate::requested::{RequestedFrames, RequestedValues};
 use crate::slice::chain::{Chain, LastChain, SliceScratch};
 use crate::slice::counts::SliceCounts;
 use crate::slice::evidence::UnwoundChains;
@@ -36,6 +37,8 @@ pub(crate) struct WalkedSlice {
     pub(crate) counts: SliceCounts,
     /// Values of the requested fields, in sample order.
     pub(crate) values: Vec<SliceValue>,
+    /// Number of the columns of variables.
+    n_variables: usize,
     /// Modules with frames.
     pub(crate) modules: Vec<ModuleId>,
     /// True if the samples were shown while they wait for their repair.
@@ -60,6 +63,8 @@ pub(crate) struct SliceInputs<'i> {
     pub(crate) unwound: Option<&'i UnwoundChains>,
     /// Requested fields of samples.
     pub(crate) fields: Option<&'i SelectedFields>,
+    /// Requested variables of functions.
+    pub(crate) variables: Option<&'i RequestedValues>,
 }
 
 /// Walks a slice of planned samples.
@@ -69,8 +74,10 @@ pub(crate) fn walk_slice(
     walker: &mut Walker<'_>,
     repair: bool,
 ) -> WalkedSlice {
-    let SliceInputs { batch, spaces, unwound, fields } = inputs;
+    let SliceInputs { batch, spaces, unwound, fields, variables } = inputs;
+    let mut variables = variables.map(RequestedFrames::new);
     let mut result = WalkedSlice::of_samples(planned.len(), repair);
+    result.n_variables = variables.as_ref().map_or(0, RequestedFrames::len);
     let recording = RecordingContext::of(batch.head());
     let (mut scratch, mut filled) = (SliceScratch::default(), FilledSpaceCache::default());
     let (mut frames, mut merged) = (Vec::new(), RelatedSpaceCache::default());
@@ -98,28 +105,22 @@ pub(crate) fn walk_slice(
                 continue;
             }
         }
-        let mut end = match in_guest {
-            true => EndReason::Guest,
-            false => user.frames_in(space, walker, &mut frames),
+        let mut walk = UserWalk {
+            end: EndReason::Guest,
+            image: planned.process_image,
+            truncated_at: walker.truncated_at(),
         };
-        let mut process_image = planned.process_image;
-        if let (EndReason::NotMapped, Some(later)) = (end, &planned.later) {
-            let space = filled.space(planned, space, later);
-            if let Some(new) = user.again(space, walker, &mut frames) {
-                (end, process_image) = (new, later.process_image);
-                result.counts.late_maps += 1;
-            }
+        if !in_guest {
+            let spaces = (&**space, &mut filled, &mut merged);
+            walk = walk_user(planned, user, spaces, walker, &mut frames, &mut result.counts);
         }
-        let mut truncated_at = walker.truncated_at();
-        if !in_guest && !planned.related.is_empty() {
-            let gained = user.with_related(planned, space, &mut merged, walker, end, &mut frames);
-            if let Some(gained) = gained {
-                result.counts.shared_memory.add(gained.shared_memory);
-                (end, truncated_at) = (gained.end, walker.truncated_at());
-            }
-        }
-        let placed = (process_image, frames.iter().map(PlacedFrame::from));
+        let UserWalk { end, image, truncated_at } = walk;
+        let placed = (image, frames.iter().map(PlacedFrame::from));
         result.add(planned, measured, end, placed, &mut scratch);
+        if let Some(variables) = &mut variables {
+            let of_user = frames.get(n_kernel..).unwrap_or_default();
+            result.take_variables(planned, variables, (&user, space), walker, of_user);
+        }
         if repair {
             result.observed.push(planned.owner, n_kernel, &frames, end, truncated_at);
         }
@@ -129,6 +130,44 @@ pub(crate) fn walk_slice(
     result.counts.cache_misses = walker.cache_misses() - before.1;
     result.modules = modules_of(result.frames.values());
     result
+}
+
+/// The end of the walk of a user part.
+struct UserWalk {
+    end: EndReason,
+    /// The process image that the frames belong to.
+    image: ProcessImage,
+    truncated_at: Option<u64>,
+}
+
+/// Walks the user part of a sample in its space, and in those of later mappings and related processes if it needs them.
+#[inline]
+fn walk_user(
+    planned: &PlannedSample,
+    user: UserPart<'_>,
+    (space, filled, merged): (&Space, &mut FilledSpaceCache, &mut RelatedSpaceCache),
+    walker: &mut Walker<'_>,
+    frames: &mut Vec<Frame>,
+    counts: &mut SliceCounts,
+) -> UserWalk {
+    let mut end = user.frames_in(space, walker, frames);
+    let mut image = planned.process_image;
+    if let (EndReason::NotMapped, Some(later)) = (end, &planned.later) {
+        let space = filled.space(planned, space, later);
+        if let Some(new) = user.again(space, walker, frames) {
+            (end, image) = (new, later.process_image);
+            counts.late_maps += 1;
+        }
+    }
+    let mut truncated_at = walker.truncated_at();
+    if !planned.related.is_empty() {
+        let gained = user.with_related(planned, space, merged, walker, end, frames);
+        if let Some(gained) = gained {
+            counts.shared_memory.add(gained.shared_memory);
+            (end, truncated_at) = (gained.end, walker.truncated_at());
+        }
+    }
+    UserWalk { end, image, truncated_at }
 }
 
 impl WalkedSlice {
@@ -179,10 +218,32 @@ impl WalkedSlice {
                 self.counts.missing_fields += 1;
                 continue;
             };
-            let column = labels.len() + column;
+            let column = self.n_variables + labels.len() + column;
             self.values.push(SliceValue::new(row, column, OwnedValue::of(value)));
         }
         Some(Measured { cpu, period: weight.flatten().or(period) })
+    }
+
+    /// Adds the requested variables of the last sample.
+    #[cold]
+    fn take_variables(
+        &mut self,
+        planned: &PlannedSample,
+        variables: &mut RequestedFrames<'_>,
+        (user, space): (&UserPart<'_>, &Space),
+        walker: &mut Walker<'_>,
+        frames: &[Frame],
+    ) {
+        let (Some(state), Some(registers)) = (user.state(space), user.sample.user_regs) else {
+            return;
+        };
+        let Some(row) = self.samples.len().checked_sub(1) else { return };
+        let n_labels = planned.labels.as_ref().map_or(0, |labels| labels.len());
+        let values = variables.read(walker, &state, registers.iter(), frames);
+        let values = values
+            .into_iter()
+            .map(|(request, value)| SliceValue::new(row as u32, n_labels + request, value));
+        self.values.extend(values);
     }
 
     /// Adds a sample with its frames, innermost first, which belong to a process image.

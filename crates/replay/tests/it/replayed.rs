@@ -86,6 +86,7 @@ fn replay_as(
         fields: FieldSelection::default(),
         labels: LabelOptions::default(),
         spans: SpanOptions::default(),
+        variables: None,
         redact: None,
         weight_field: None,
     };

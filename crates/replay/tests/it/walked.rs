@@ -46,6 +46,7 @@ fn each_sample_is_walked_once() {
         fields: FieldSelection::default(),
         labels: LabelOptions::default(),
         spans: SpanOptions::default(),
+        variables: None,
         redact: None,
         weight_field: None,
     };

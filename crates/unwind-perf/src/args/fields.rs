@@ -38,6 +38,7 @@ pub(super) fn value_argument(error: &Error) -> Option<String> {
         Error::FieldNotNumber { option: "weight_field", pattern, .. } => {
             format!("--weight {pattern}")
         }
+        Error::FunctionVariable { text, .. } => format!("--value {text}"),
         Error::UnknownSpan { option, name } => format!("{} {name}", argument_of(option)),
         Error::InsideNeedsLabel { name, .. } => format!("--inside {name}"),
         Error::UnknownField { option, pattern, .. }
@@ -72,7 +73,7 @@ impl RunOptions {
     /// # Errors
     /// If hashes are requested and the output has none.
     pub(crate) fn check_redaction(&self, format: Option<Format>) -> anyhow::Result<()> {
-        let Options { redact, with_fields, labels, spans, .. } = &self.options;
+        let Options { redact, with_fields, labels, spans, values, .. } = &self.options;
         let has_keys = spans.rules.iter().any(|rule| !rule.key.is_empty());
         if redact.is_none() {
             return Ok(());
@@ -80,7 +81,8 @@ impl RunOptions {
         if format == Some(Format::Hotspot) {
             bail!("--redact has no effect on the format hotspot, which prints all fields");
         }
-        if with_fields.is_empty() && labels.is_empty() && !has_keys {
+        let has_values = !with_fields.is_empty() || !labels.is_empty() || !values.is_empty();
+        if !has_values && !has_keys {
             bail!(
                 "--redact has no effect: no value is printed; select some with --with-fields or --label"
             );
@@ -93,7 +95,7 @@ impl RunOptions {
     /// # Errors
     /// If there are such fields or labels.
     pub(crate) fn refuse_fields(&self, output: &str) -> anyhow::Result<()> {
-        let Options { with_fields, labels, samples, spans, .. } = &self.options;
+        let Options { with_fields, labels, samples, spans, values, .. } = &self.options;
         let groups = |name: &String| self.grouped_by.as_ref().is_some_and(|it| it.name == *name);
         if !with_fields.patterns.iter().all(groups) {
             bail!(
@@ -101,6 +103,11 @@ impl RunOptions {
             );
         }
         let selects = |name: &String| samples.conditions.iter().any(|it| it.field == *name);
+        if let Some(text) = values.iter().find(|text| !groups(text)) {
+            bail!(
+                "--value '{text}' has no effect on {output}; use top --by '{text}', or print it with unwind-perf -f ndjson"
+            );
+        }
         let has_key = |name: &String| spans.rules.iter().any(|rule| rule.key.contains(name));
         let is_key = |name: &String| spans.inside.is_some() && has_key(name);
         let mut names = labels.labels.iter().map(|label| &label.name);
@@ -139,7 +146,10 @@ impl RunOptions {
         grouping: Option<&ChoiceOrValue<C>>,
     ) {
         let Some(name) = grouping.and_then(ChoiceOrValue::value) else { return };
-        if !self.options.labels.has(name) {
+        let is_variable = name.contains('(') && name.ends_with(')');
+        if is_variable && !self.options.values.iter().any(|text| text == name) {
+            self.options.values.push(name.to_owned());
+        } else if !is_variable && !self.options.labels.has(name) {
             self.options.with_fields.patterns.push(name.to_owned());
         }
         let words: Vec<_> = C::ALL.iter().map(|choice| choice.as_str()).collect();

@@ -28,7 +28,7 @@ pub(crate) use commands::TuiArgs;
 pub(crate) use commands::{
     AnnotateArgs, BuildIdArgs, BundleArgs, CacheArgs, CacheWhat, DiffArgs, DumpArgs, InfoArgs,
     InjectArgs, InputArg, MainArgs, MapsArgs, RecordArgs, ReportArgs, RunArgs, SpansArgs, TopArgs,
-    TreeArgs,
+    TreeArgs, ValuesArgs,
 };
 #[cfg(feature = "service")]
 pub(crate) use commands::{FrontArgs, LiveArgs, ServeArgs, WorkerArgs};
@@ -90,6 +90,8 @@ pub(crate) enum Command {
     Diff(DiffArgs),
     /// Show the cost of a function's source lines and instructions
     Annotate(AnnotateArgs),
+    /// List the parameters and locals of a function, for --value
+    Values(ValuesArgs),
     /// Show the header of a recording: machine, events, features
     Info(InfoArgs),
     /// Print every record, one per line

@@ -91,6 +91,7 @@ pub(crate) fn with_argument(error: Error) -> anyhow::Error {
             let option = match *option {
                 "join" => "--join",
                 "tail_calls" => "--no-tail-calls",
+                "value" => "--value",
                 _ => "--max-frames",
             };
             return Error::NoStacks { option }.into();
@@ -178,6 +179,7 @@ impl RunArgs {
                 join: (&self.join).into(),
                 tail_calls: !self.join.no_tail_calls,
                 with_fields: FieldSelection::default(),
+                values: self.filters.values.clone(),
                 labels: self.filters.labels(),
                 spans: self.filters.spans(),
                 redact: redaction_key(self.filters.redact.as_ref())?,

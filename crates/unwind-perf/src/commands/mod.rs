@@ -23,6 +23,7 @@ mod serve;
 mod sources;
 #[cfg(feature = "tui")]
 mod tui;
+mod values;
 
 use crate::args::{Cli, Command};
 use crate::terminal::Status;
@@ -50,6 +51,7 @@ pub(crate) fn run(cli: &Cli) -> anyhow::Result<Status> {
         #[cfg(feature = "tui")]
         Some(Command::Tui(args)) => tui::run(args),
         Some(Command::Annotate(args)) => annotate::run(args),
+        Some(Command::Values(args)) => values::run(args),
         Some(Command::Report(args)) => profile::report(args),
         Some(Command::Diff(args)) => diff::run(args),
         #[cfg(feature = "service")]

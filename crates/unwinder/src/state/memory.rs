@@ -132,6 +132,29 @@ impl SampleMemory<'_> {
         }
     }
 
+    /// Reads bytes of the recorded stack or of a file that is mapped there read-only. Returns the number of bytes from
+    /// the start of `bytes` that are known.
+    pub(crate) fn read_bytes(&self, address: u64, bytes: &mut [u8]) -> usize {
+        let offset = usize::try_from(address.wrapping_sub(self.stack_start)).ok();
+        let recorded = offset.and_then(|offset| self.stack.get(offset..));
+        let known = recorded.filter(|known| !known.is_empty()).or_else(|| {
+            let (image, svma) = self.mapped_image(Avma(address))?;
+            let is_read = match image.origin().root() {
+                // The addresses come from expressions in files, which may be untrusted.
+                Some(root) => self.images.options().has_data_below(root),
+                None => true,
+            };
+            let most = (1..=bytes.len()).rev().find_map(|len| image.read_only_bytes(svma, len));
+            most.filter(|_| is_read)
+        });
+        let known = known.unwrap_or_default();
+        let len = known.len().min(bytes.len());
+        if let (Some(to), Some(from)) = (bytes.get_mut(..len), known.get(..len)) {
+            to.copy_from_slice(from);
+        }
+        len
+    }
+
     /// Returns the first word, of `WORD` bytes, of a byte slice.
     #[inline]
     pub(crate) fn first_word<const WORD: u64>(&self, bytes: &[u8]) -> Option<u64> {

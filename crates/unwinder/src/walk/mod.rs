@@ -5,6 +5,7 @@ mod assembly;
 mod callee;
 mod chain;
 mod executed;
+mod frame_states;
 mod limits;
 mod lost;
 mod outcome;
@@ -32,6 +33,7 @@ use crate::engine::Engine;
 use crate::frame::Frame;
 use crate::state::{Registers, SampleMemory, WalkContext, WalkMode, WordForm};
 use crate::stored::StoredRules;
+pub use crate::walk::frame_states::FrameState;
 use crate::walk::limits::{most_tried, steps_of};
 use crate::walk::outcome::WalkOutcome;
 use crate::walk::start::{WalkStart, initial_registers};
@@ -211,6 +213,19 @@ impl<'e> Walker<'e> {
     #[must_use]
     pub const fn truncated_at(&self) -> Option<u64> {
         self.truncated_at
+    }
+
+    /// The store that files are opened from.
+    #[must_use]
+    pub const fn images(&self) -> &'e ImageStore {
+        self.images
+    }
+
+    /// Returns the opened file that is mapped at an address of the process.
+    #[must_use]
+    pub fn image_at(&self, address: Avma, space: &Space) -> Option<Arc<LoadedImage>> {
+        let mapping = self.images.mapping_at(address, space)?;
+        self.images.image(space.module(&mapping)?).ok().cloned()
     }
 
     /// Maximum number of user frames of a sample.

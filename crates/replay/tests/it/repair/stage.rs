@@ -216,6 +216,7 @@ impl Recording {
             fields: FieldSelection::default(),
             labels: LabelOptions::default(),
             spans: SpanOptions::default(),
+            variables: None,
             redact: None,
             weight_field: None,
         };

@@ -17,6 +17,7 @@ mod serve;
 mod tables;
 #[cfg(feature = "tui")]
 mod tui;
+mod values;
 
 pub(crate) use annotate::AnnotateArgs;
 pub(crate) use bundle::BundleArgs;
@@ -37,3 +38,4 @@ pub(crate) use serve::{FrontArgs, ServeArgs, WorkerArgs};
 pub(crate) use tables::{SpansArgs, TopArgs, TreeArgs};
 #[cfg(feature = "tui")]
 pub(crate) use tui::TuiArgs;
+pub(crate) use values::ValuesArgs;

@@ -58,6 +58,14 @@ pub(crate) struct FilterArgs {
     #[arg(long = "where", value_name = "CONDITION")]
     pub(crate) conditions: Vec<Condition>,
 
+    /// Read a parameter or local of a function in the samples' frames; can be repeated
+    ///
+    /// Examples: 'exec(query)', 'handle(request->size)', 'f(*p)', 'f(a[3])'. The innermost frame of the function
+    /// counts. Use it in top --by 'handle(size)'; formats with fields print it. Needs debug information (-g). A value that
+    /// registers and recorded stack do not prove has a reason.
+    #[arg(long = "value", value_name = "FUNCTION(PATH)")]
+    pub(crate) values: Vec<String>,
+
     /// Label samples with FIELD of their thread's last EVENT; can be repeated
     ///
     /// With query=probe:report/query, each event labels the later samples of its thread, until its next event. Use the

@@ -149,7 +149,7 @@ pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
 
 /// Adds the fields of the arguments to the selected ones. Returns the fields of perf-script, which include their values.
 fn select_fields(options: &mut Options, args: &MainArgs, format: Format) -> ScriptFields {
-    let has_labels = !options.labels.is_empty();
+    let has_labels = !options.labels.is_empty() || !options.values.is_empty();
     let selection = &mut options.with_fields;
     let fields = args.script.fields.unwrap_or(ScriptFields::DEFAULT);
     selection.patterns.extend_from_slice(&args.exchange.with_fields);
@@ -324,7 +324,7 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
         && let Some(printer) = GrowingSamples::new(*format, options)
         && is_stream(input)
         && !off_cpu
-        && run.options.spans.is_empty()
+        && !run.options.needs_whole_recording()
         && args.functions.is_empty()
     {
         return print_lines(input, *format, printer, run, args);

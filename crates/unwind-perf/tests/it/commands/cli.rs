@@ -69,6 +69,7 @@ const OPTIONS: &[&str] = &[
     "--timings",
     "--trust-perf-maps",
     "--up-to",
+    "--value",
     "--verbose",
     "--version",
     "--weight",

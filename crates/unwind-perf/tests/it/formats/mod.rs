@@ -12,3 +12,4 @@ mod labels;
 pub(crate) mod perf_text;
 mod spans;
 mod table;
+mod variables;
