@@ -16,13 +16,6 @@ use crate::{
 #[must_use]
 pub fn every_option() -> Options {
     let path = |text: &str| text.into();
-    let hint = |object: &str, scope, offset| Hint {
-        object: object.into(),
-        scope,
-        start: Avma(0xffff_0000_0000_0000),
-        len: 0x20,
-        offset,
-    };
     Options {
         samples: SampleFilter {
             pids: vec![Pid(1), Pid(-1)],
@@ -48,11 +41,7 @@ pub fn every_option() -> Options {
             trust_perf_maps: true,
             debuginfod: Servers::of_list("http://one https://two"),
             fetched: true,
-            hints: vec![
-                hint("/o@7", HintScope::Process(Pid(7)), Some(FileOffset(u64::MAX))),
-                hint("o", HintScope::Comm(b"a,\xff"[..].into()), None),
-                hint("o", HintScope::All, None),
-            ],
+            hints: hints(),
             map_files: vec![path("hints")],
             source_dirs: vec![path("src")],
             kallsyms: Some(path("/k")),
@@ -63,6 +52,7 @@ pub fn every_option() -> Options {
         tail_calls: false,
         with_fields: FieldSelection { patterns: vec!["s:*/pid".to_owned()] },
         values: vec!["f(int)(a.b)".to_owned()],
+        trace_text: true,
         labels: labels(),
         spans: spans(),
         redact: Some("k".to_owned()),
@@ -86,6 +76,21 @@ fn names() -> NameOptions {
 
 fn limits() -> Limits {
     Limits { memory: MemoryLimit::Bytes(64 << 20), jobs: NonZeroU16::new(3) }
+}
+
+fn hints() -> Vec<Hint> {
+    let hint = |object: &str, scope, offset| Hint {
+        object: object.into(),
+        scope,
+        start: Avma(0xffff_0000_0000_0000),
+        len: 0x20,
+        offset,
+    };
+    vec![
+        hint("/o@7", HintScope::Process(Pid(7)), Some(FileOffset(u64::MAX))),
+        hint("o", HintScope::Comm(b"a,\xff"[..].into()), None),
+        hint("o", HintScope::All, None),
+    ]
 }
 
 fn labels() -> LabelOptions {

@@ -52,6 +52,9 @@ pub struct Options {
     /// Variables of functions, each `FUNCTION(PATH)`, whose values in frames become columns.
     #[serde(rename = "value", with = "json::parsed")]
     pub values: Vec<String>,
+    /// If true, samples of tracepoints and probes get the text that the kernel prints for them.
+    #[serde(deserialize_with = "json::truth")]
+    pub trace_text: bool,
     /// Labels of samples by earlier events of their threads.
     #[serde(flatten)]
     pub labels: LabelOptions,
@@ -91,6 +94,7 @@ impl Default for Options {
             tail_calls: true,
             with_fields: FieldSelection::default(),
             values: Vec::new(),
+            trace_text: false,
             labels: LabelOptions::default(),
             spans: SpanOptions::default(),
             redact: None,

@@ -8,6 +8,7 @@ use crate::bytes::Endian;
 use crate::container::Head;
 use crate::event::{Event, SampleType};
 use crate::record::{Sample, Weight};
+use crate::trace_texts::TraceTexts;
 use crate::tracing::{TraceField, TraceKind, TraceValue, TracingData};
 
 /// Maximum number of fields of a recording. All tracepoints of a kernel have half of it; a hostile recording repeats one
@@ -156,6 +157,11 @@ impl FieldColumn {
         Self { event, name: field.name.into(), kind, source }
     }
 
+    /// Returns true if the raw data of samples have the field.
+    const fn is_raw(&self) -> bool {
+        matches!(self.source, FieldSource::Raw(..))
+    }
+
     /// Returns the size of a value that other fields can share, in bytes.
     const fn shared_bytes(&self, value: &TraceValue<'_>) -> usize {
         match &self.source {
@@ -190,6 +196,8 @@ pub struct SelectedFields {
     of_event: Vec<Vec<usize>>,
     /// Field that is the weight of the samples of each event.
     weights: Vec<Option<FieldColumn>>,
+    /// Texts of samples by the formats of their events; none if not requested.
+    texts: TraceTexts,
     omitted: u64,
 }
 
@@ -197,14 +205,20 @@ impl SelectedFields {
     /// Adds the fields of a header that are selected. Columns keep their indexes, so that later headers of a stream can
     /// add more.
     pub fn add(&mut self, head: &Head, is_selected: impl Fn(&Event, &[u8]) -> bool) {
+        self.add_columns(head, |_, event, name| is_selected(event, name));
+    }
+
+    fn add_columns(&mut self, head: &Head, is_selected: impl Fn(u16, &Event, &[u8]) -> bool) {
         let fields = RecordedFields::of(head);
         self.omitted = fields.omitted;
         let known: BTreeSet<_> =
             self.columns.iter().map(|it| (it.event, it.name.clone())).collect();
         for column in fields.columns {
             let event = usize::from(column.event);
-            let is_selected =
-                head.events().get(event).is_some_and(|it| is_selected(it, &column.name));
+            let is_selected = head
+                .events()
+                .get(event)
+                .is_some_and(|it| is_selected(column.event, it, &column.name));
             if !is_selected || known.contains(&(column.event, column.name.clone())) {
                 continue;
             }
@@ -216,6 +230,26 @@ impl SelectedFields {
             }
             self.columns.push(column);
         }
+    }
+
+    /// Requests the texts of samples by the formats of their events. Events whose format is not supported get all fields of
+    /// it instead.
+    pub fn print_texts(&mut self, head: &Head) {
+        let texts = TraceTexts::of(head);
+        if texts.unsupported() > 0 {
+            let columns = RecordedFields::of(head).columns.into_iter();
+            let replaced = columns.filter(|column| texts.is_unsupported(column.event));
+            let names: BTreeSet<_> =
+                replaced.filter(FieldColumn::is_raw).map(|it| (it.event, it.name)).collect();
+            self.add_columns(head, |index, _, name| names.contains(&(index, name.into())));
+        }
+        self.texts = texts;
+    }
+
+    /// The requested texts of samples.
+    #[must_use]
+    pub const fn texts(&self) -> &TraceTexts {
+        &self.texts
     }
 
     /// Makes the first selected field of numbers of each event the weight of its samples.

@@ -64,8 +64,9 @@
 //! | `finding` | damage and oddities of a recording |
 //! | `event` | attributes, and the offsets of the fields of an event's records |
 //! | `record` | decoding of single records |
-//! | `tracing` | formats of tracepoints: their names, and the fields of the raw bytes of their samples |
+//! | `tracing` | formats of tracepoints: their names, and the fields and the text of the raw bytes of their samples |
 //! | `container` | data around the records: file header, features, names of events |
+//! | `trace_texts` | texts of samples, by the format of their event |
 //! | `fields` | selected fields of samples, by their event |
 //! | `stream` | bytes of files and streams to records in file order: damage, compressed records |
 //! | `session` | records to batches in time order; the entry points |
@@ -94,6 +95,7 @@ mod session;
 mod shared_bytes;
 mod stream;
 mod succession;
+mod trace_texts;
 mod tracing;
 
 #[cfg(test)]
@@ -129,4 +131,8 @@ pub use session::{
 pub use shared_bytes::SharedBytes;
 pub use stream::{EventLosses, KindCount, LiveRead, Losses, RecordCounts, ScanOptions};
 pub use succession::StreamSuccession;
-pub use tracing::{SchedSwitch, TraceField, TraceFormat, TraceKind, TraceValue, TracingData};
+pub use trace_texts::TraceTexts;
+pub use tracing::{
+    KernelAddress, PrintFormat, SchedSwitch, TraceField, TraceFormat, TraceKind, TraceValue,
+    TracingData, with_symbols,
+};

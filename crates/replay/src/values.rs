@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 use perf_data::TraceValue;
-use profile::{FieldValue, NoLabel, StringId, Strings};
+use profile::{EventId, FieldValue, NoLabel, StringId, Strings};
 
 use crate::redactor::Redactor;
 
@@ -13,7 +13,7 @@ use crate::redactor::Redactor;
 pub(crate) struct SliceValue {
     /// Index of the sample in the slice.
     pub(crate) sample: u32,
-    /// Index of the column.
+    /// Index of the column; for the text of the whole sample, of the event.
     pub(crate) column: u32,
     value: OwnedValue,
 }
@@ -26,6 +26,8 @@ pub(crate) enum OwnedValue {
     Text(Arc<[u8]>),
     /// A JSON array.
     List(Arc<[u8]>),
+    /// Text of the whole sample, by the format of its event.
+    Printed(Box<[u8]>),
     NoLabel(NoLabel),
 }
 
@@ -45,7 +47,7 @@ impl OwnedValue {
             Self::Signed(number) => Self::Text(number.to_string().into_bytes().into()),
             Self::Unsigned(number) => Self::Text(number.to_string().into_bytes().into()),
             Self::List(text) => Self::Text(text),
-            Self::Text(_) | Self::NoLabel(_) => self,
+            Self::Text(_) | Self::Printed(_) | Self::NoLabel(_) => self,
         }
     }
 
@@ -53,6 +55,7 @@ impl OwnedValue {
     pub(crate) fn text_bytes(&self) -> usize {
         match self {
             Self::Text(text) | Self::List(text) => text.len(),
+            Self::Printed(text) => text.len(),
             Self::Signed(_) | Self::Unsigned(_) | Self::NoLabel(_) => 0,
         }
     }
@@ -61,6 +64,19 @@ impl OwnedValue {
 impl SliceValue {
     pub(crate) const fn new(sample: u32, column: usize, value: OwnedValue) -> Self {
         Self { sample, column: column as u32, value }
+    }
+
+    /// Creates the text of a sample of an event.
+    pub(crate) fn printed(sample: u32, event: u16, text: Vec<u8>) -> Self {
+        Self { sample, column: event.into(), value: OwnedValue::Printed(text.into()) }
+    }
+
+    /// Returns the event and the text of the whole sample, if the value is one.
+    pub(crate) fn as_printed(&self) -> Option<(EventId, &[u8])> {
+        match &self.value {
+            OwnedValue::Printed(text) => Some((EventId::new(self.column as u16), text)),
+            _ => None,
+        }
     }
 
     /// Returns the value with its text in `texts`, or the reason that there is none.
@@ -75,6 +91,7 @@ impl SliceValue {
                 FieldValue::Text(id)
             }
             OwnedValue::Text(text) => FieldValue::Text(texts.intern(text)),
+            OwnedValue::Printed(text) => FieldValue::Text(texts.intern(text)),
             OwnedValue::List(text) if texts.redactor.is_some() => {
                 FieldValue::Text(texts.intern(text))
             }
@@ -94,7 +111,10 @@ impl SliceValue {
     pub(crate) fn bytes(&self) -> usize {
         let is_shared = match &self.value {
             OwnedValue::Text(text) | OwnedValue::List(text) => Arc::strong_count(text) > 1,
-            OwnedValue::Signed(_) | OwnedValue::Unsigned(_) | OwnedValue::NoLabel(_) => false,
+            OwnedValue::Signed(_)
+            | OwnedValue::Unsigned(_)
+            | OwnedValue::Printed(_)
+            | OwnedValue::NoLabel(_) => false,
         };
         size_of::<Self>() + if is_shared { 0 } else { self.value.text_bytes() }
     }
@@ -114,7 +134,8 @@ impl<'m> ValueTexts<'m> {
         Self { strings, shared: HashMap::new(), redactor }
     }
 
-    fn intern(&mut self, text: &[u8]) -> StringId {
+    /// Returns the id of a text or, if values are replaced, of its hash.
+    pub(crate) fn intern(&mut self, text: &[u8]) -> StringId {
         match self.redactor {
             Some(redactor) => self.strings.intern(&redactor.hash(text)),
             None => self.strings.intern(text),

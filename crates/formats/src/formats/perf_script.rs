@@ -12,7 +12,7 @@
 //! - Addresses of user frames are those of the process. perf 6.1 prints some of them relative to the file.
 //! - A field that a sample lacks is omitted from its header; perf refuses to print it for the whole recording.
 //! - perf also prints `(inlined)` for a function that is not inlined but has two names.
-//! - The values of `trace` are `NAME=VALUE` in decimal; perf prints them by the format of each event.
+//! - Events whose print format is not supported have `NAME=VALUE` for `trace`, as have selected fields and labels.
 //! - Control characters in names are escaped, so that no name breaks a line; perf prints them raw.
 
 use std::io;
@@ -157,8 +157,12 @@ impl<'a> ScriptLines<'a> {
         }
     }
 
-    /// Appends the requested values of a sample: the address of a probe in parentheses, then `NAME=VALUE`.
+    /// Appends the text of a sample by the format of its event, and the requested values: the address of a probe in
+    /// parentheses, then `NAME=VALUE`.
     fn trace(&self, id: SampleId, sample: &SampleRow, out: &mut Vec<u8>) {
+        if let Some(text) = self.profile.fields.text(sample.event, id) {
+            out.extend_from_slice(self.strings.get(text));
+        }
         for (column, value) in self.profile.fields.of_sample(sample.event, id) {
             let name = self.strings.get(column.name);
             if let (b"__probe_ip", FieldValue::Unsigned(address)) = (name, value) {
@@ -247,8 +251,11 @@ impl RequestedFields {
     }
 }
 
-/// Returns the header up to and including the thread id. It never begins with a space, a tab or `#`, because readers
-/// would take it for a frame or a comment.
+/// Width of thread names in lines without frames.
+const COMM_WIDTH: usize = 16;
+
+/// Returns the header up to and including the thread id. Before frames, it never begins with a space, a tab or `#`,
+/// because readers would take it for a frame or a comment. Without frames, names are padded to 16 characters, as in perf.
 fn thread_text(thread: &ThreadRow, comm: &[u8], fields: ScriptFields) -> Box<[u8]> {
     let mut text = Vec::new();
     match comm.split_first() {
@@ -262,6 +269,10 @@ fn thread_text(thread: &ThreadRow, comm: &[u8], fields: ScriptFields) -> Box<[u8
         Some(_) => text.extend_from_slice(comm),
     }
     if fields.has("comm") {
+        if !fields.has("ip") {
+            let padding = COMM_WIDTH.saturating_sub(text.len());
+            text.splice(..0, std::iter::repeat_n(b' ', padding));
+        }
         text.push(b' ');
     }
     let ids = match (fields.has("pid"), fields.has("tid")) {

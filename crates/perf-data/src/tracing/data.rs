@@ -14,6 +14,8 @@
 use std::collections::BTreeMap;
 
 use super::format::TraceFormat;
+use super::print::PrintSetting;
+use super::printk::PrintkTexts;
 use crate::bytes::{Endian, FieldReader};
 
 /// First bytes of the data.
@@ -24,6 +26,9 @@ const MAGIC: &[u8; 10] = b"\x17\x08\x44tracing";
 pub struct TracingData<'d> {
     formats: BTreeMap<u64, TraceFormat<'d>>,
     endian: Endian,
+    /// Size of a `long` of the recorded machine, in bytes.
+    long_size: usize,
+    printk: PrintkTexts<'d>,
 }
 
 impl<'d> TracingData<'d> {
@@ -36,14 +41,16 @@ impl<'d> TracingData<'d> {
         let rest = rest.get(version + 1..)?;
         let endian = if *rest.first()? == 0 { Endian::Little } else { Endian::Big };
         let mut cursor = FieldReader::new(rest.get(1..)?, endian);
-        let mut data = Self { formats: BTreeMap::new(), endian };
+        let (formats, printk) = (BTreeMap::new(), PrintkTexts::default());
+        let mut data = Self { formats, endian, long_size: 8, printk };
         // At damage the formats read so far are retained.
         let _ = data.read(&mut cursor);
         Some(data)
     }
 
     fn read(&mut self, cursor: &mut FieldReader<'d>) -> Option<()> {
-        let _long_and_page = cursor.bytes(1 + 4)?;
+        self.long_size = if cursor.u8()? == 4 { 4 } else { 8 };
+        let _page = cursor.bytes(4)?;
         for name in [&b"header_page\0"[..], b"header_event\0"] {
             cursor.bytes(name.len()).filter(|found| found == &name)?;
             sized(cursor)?;
@@ -55,7 +62,19 @@ impl<'d> TracingData<'d> {
             cursor.bytes(1)?;
             self.events(cursor, system)?;
         }
+        let kernel_symbols = cursor.u32()?;
+        cursor.bytes(kernel_symbols as usize)?;
+        let printk = cursor.u32()?;
+        self.printk = PrintkTexts(cursor.bytes(printk as usize)?);
         Some(())
+    }
+
+    /// Returns the properties of the machine that the texts of samples depend on.
+    pub(crate) fn print_setting(&self) -> PrintSetting {
+        let mut printk: Vec<_> =
+            self.printk.iter().map(|(address, text)| (address, text.into())).collect();
+        printk.sort_by_key(|(address, _)| *address);
+        PrintSetting { printk: printk.into(), endian: self.endian, long_size: self.long_size }
     }
 
     fn events(&mut self, cursor: &mut FieldReader<'d>, system: &'d [u8]) -> Option<()> {

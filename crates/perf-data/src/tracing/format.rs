@@ -32,6 +32,8 @@ pub struct TraceFormat<'d> {
     pub fields: Vec<TraceField<'d>>,
     /// Number of fields omitted because they overlap others. The kernel has none; each would repeat the same bytes.
     pub overlapping: usize,
+    /// Text after `print fmt:`, from which [`super::PrintFormat`] is parsed; empty if there is none.
+    pub print: &'d [u8],
 }
 
 /// A field of a tracepoint's raw data.
@@ -85,9 +87,12 @@ const MOST_EMPTY: usize = 16;
 impl<'d> TraceFormat<'d> {
     /// Parses the text of a format; returns it with its id. Malformed lines are skipped.
     pub(crate) fn parse(system: &'d [u8], text: &'d [u8]) -> Option<(u64, Self)> {
-        let mut format = Self { system, name: &[], fields: Vec::new(), overlapping: 0 };
+        let mut format = Self { system, name: &[], fields: Vec::new(), overlapping: 0, print: &[] };
         let mut id = None;
-        for line in text.split(|&byte| byte == b'\n') {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let end = rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
+            let (line, after) = rest.split_at_checked(end)?;
             if let Some(name) = line.strip_prefix(b"name: ") {
                 format.name = name.trim_ascii();
             } else if let Some(number) = line.strip_prefix(b"ID: ") {
@@ -95,9 +100,11 @@ impl<'d> TraceFormat<'d> {
             } else if let Some(field) = line.trim_ascii_start().strip_prefix(b"field:") {
                 let field = TraceField::parse(field);
                 format.fields.extend(field.filter(|field| !field.name.starts_with(b"common_")));
-            } else if line.starts_with(b"print fmt:") {
+            } else if let Some(print) = rest.strip_prefix(b"print fmt:") {
+                format.print = print;
                 break;
             }
+            rest = after.get(1..).unwrap_or_default();
         }
         format.leave_out_overlapping();
         id.map(|id| (id, format))
@@ -210,6 +217,8 @@ impl<'d> TraceField<'d> {
         let element = match (location, count) {
             (Some(_), _) => element_size(kind_text),
             (None, Some(count)) if count > 0 => (size / count).max(1),
+            // Formats of probes do not state the count: `field:s32 list[]`.
+            (None, _) if array.is_some() => element_size(kind_text),
             _ => size,
         };
         let kind = match location {
@@ -277,7 +286,7 @@ fn is_character(kind: &[u8]) -> bool {
     matches!(kind, b"char" | b"unsigned char" | b"signed char")
 }
 
-/// Returns the element size of an array of varying length, which the kernel does not state, in bytes.
+/// Returns the element size of an array whose length the format does not state, in bytes.
 fn element_size(kind: &[u8]) -> usize {
     let has = |word: &[u8]| kind.windows(word.len().max(1)).any(|window| window == word);
     if has(b"64") || has(b"long") || has(b"*") {

@@ -10,9 +10,21 @@ use symbolizer::{
 use super::Sources;
 
 impl Sources<'_> {
+    /// Returns the names for these kernel addresses; `None` if there are none.
+    pub(super) fn kernel_names(
+        &self,
+        kernel: &RecordedKernel,
+        places: KernelListSources<'_>,
+        addresses: &[Avma],
+        prefetched: Option<KernelListPrefetch>,
+    ) -> Option<Result<KernelNames, NoKernelNames>> {
+        let names = || self.names_of(kernel, places, addresses, prefetched);
+        (!addresses.is_empty()).then(names)
+    }
+
     /// Returns the names for these kernel addresses. The list is read if one of them was never looked up in it, or if a
     /// cached result may be outdated.
-    pub(super) fn kernel_names(
+    fn names_of(
         &self,
         kernel: &RecordedKernel,
         places: KernelListSources<'_>,

@@ -9,6 +9,7 @@ mod kernel_list;
 mod location_names;
 mod prefetch;
 mod starts;
+mod texts;
 mod trampolines;
 
 use std::borrow::Cow;
@@ -36,6 +37,7 @@ use self::gap::GapLocations;
 use self::in_files::NamelessAddress;
 use self::location_names::{LocationNames, NameSource};
 use self::starts::{NamelessLocation, name_by_start};
+use self::texts::{addresses_in_texts, name_texts};
 use crate::observer::Observer;
 
 pub(crate) use self::prefetch::{Prefetch, RemainingPrefetch};
@@ -131,7 +133,7 @@ pub(crate) fn resolve(
 ) -> NameReport {
     let Sources { options, kallsyms, head, recording, timeline, images, .. } = sources;
     let in_memory = sources.addresses_in_memory(profile, first);
-    let Profile { locations, frames, inlines, strings, .. } = profile;
+    let Profile { locations, frames, inlines, strings, fields, .. } = profile;
     let gaps = GapLocations::find(frames, first);
     let Some(new) = locations.as_mut_slice().get_mut(first.index()..) else {
         return NameReport::default();
@@ -139,6 +141,7 @@ pub(crate) fn resolve(
     new.par_iter_mut().for_each(|location| location.offset = sources.offset_of(location));
     if !options.look_up {
         gaps.name(new, strings, inlines);
+        name_texts(fields, strings, None);
         return NameReport::default();
     }
     let mut named = LocationNames::new(new, gaps);
@@ -146,14 +149,14 @@ pub(crate) fn resolve(
     let build_ids = sources.listed_build_ids();
     let kernel = RecordedKernel::find(&build_ids, timeline, images);
     let places = KernelListSources { named: kallsyms, recording, images };
-    let in_kernel = sources.in_kernel(named.locations);
-    let wants_list = !in_kernel.is_empty();
+    let in_kernel = sources.in_kernel(named.locations, addresses_in_texts(fields, strings));
     let watch = NameWatch { timings: Mutex::default(), observer: sources.observer };
     let (list, nameless) = rayon::join(
-        || wants_list.then(|| sources.kernel_names(&kernel, places, &in_kernel, prefetched)),
+        || sources.kernel_names(&kernel, places, &in_kernel, prefetched),
         || sources.files(&mut named, &kernel.files, &watch, strings),
     );
     let mut kernel_by_release = false;
+    name_texts(fields, strings, list.as_ref().and_then(|list| list.as_ref().ok()));
     let refused = match list {
         Some(Ok(names)) => {
             sources.kernel(&mut named, &names);
@@ -269,10 +272,10 @@ impl Sources<'_> {
         entries.filter_map(|entry| Some((entry.name, entry.build_id?))).collect()
     }
 
-    /// Returns the addresses of kernel code.
-    fn in_kernel(&self, locations: &[LocationRow]) -> Vec<Avma> {
+    /// Returns the addresses of kernel code, and those that texts of samples name.
+    fn in_kernel(&self, locations: &[LocationRow], in_texts: Vec<Avma>) -> Vec<Avma> {
         let kernel = |it: &&LocationRow| self.kind_of(it) == Some(MappedKind::Kernel);
-        locations.iter().filter(kernel).map(|it| Avma(it.relative)).collect()
+        locations.iter().filter(kernel).map(|it| Avma(it.relative)).chain(in_texts).collect()
     }
 
     fn kind_of(&self, location: &LocationRow) -> Option<MappedKind> {

@@ -228,6 +228,7 @@ impl Run<'_> {
             join: self.options.join,
             tail_calls: self.options.tail_calls,
             fields: self.options.with_fields.clone(),
+            trace_text: self.options.trace_text,
             labels: self.options.labels.clone(),
             spans: self.options.spans.clone(),
             variables: self.variables()?,

@@ -20,6 +20,8 @@ pub struct FieldTable {
     of_event: Vec<Vec<usize>>,
     /// The spans that samples begin.
     pub spans: SpanTable,
+    /// Texts of whole samples by their event, ascending by sample.
+    texts: Vec<Vec<(SampleId, StringId)>>,
 }
 
 /// The values of one field of one event, or of one label.
@@ -79,16 +81,16 @@ pub enum FieldValue {
 }
 
 impl FieldTable {
-    /// Returns true if no field was requested.
+    /// Returns true if there is no column, and no text.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.columns.is_empty()
+        self.columns.is_empty() && self.texts.is_empty()
     }
 
     /// Returns true if samples have neither values nor spans.
     #[must_use]
     pub fn has_nothing(&self) -> bool {
-        self.columns.is_empty() && self.spans.rows().is_empty()
+        self.is_empty() && self.spans.rows().is_empty()
     }
 
     /// Returns true if labels or variables were requested.
@@ -155,6 +157,34 @@ impl FieldTable {
         }
     }
 
+    /// Adds the text of a whole sample, which comes after those before of its event.
+    pub fn push_text(&mut self, event: EventId, sample: SampleId, text: StringId) {
+        if self.texts.len() <= event.index() {
+            self.texts.resize(event.index() + 1, Vec::new());
+        }
+        if let Some(texts) = self.texts.get_mut(event.index()) {
+            texts.push((sample, text));
+        }
+    }
+
+    /// Returns the text of a whole sample, as the kernel prints it.
+    #[must_use]
+    pub fn text(&self, event: EventId, sample: SampleId) -> Option<StringId> {
+        let texts = self.texts.get(event.index())?;
+        let at = texts.binary_search_by_key(&sample, |(sample, _)| *sample).ok()?;
+        texts.get(at).map(|(_, text)| *text)
+    }
+
+    /// Iterates over the texts of whole samples.
+    pub fn texts(&self) -> impl Iterator<Item = StringId> {
+        self.texts.iter().flatten().map(|(_, text)| *text)
+    }
+
+    /// Replaces texts of whole samples.
+    pub fn map_texts(&mut self, mut new: impl FnMut(StringId) -> StringId) {
+        self.texts.iter_mut().flatten().for_each(|(_, text)| *text = new(*text));
+    }
+
     /// Adds the reason that a sample, which comes after those before in its column, has no label.
     pub fn push_unlabelled(&mut self, column: usize, sample: SampleId, reason: NoLabel) {
         if let Some(column) = self.columns.get_mut(column) {
@@ -195,6 +225,15 @@ impl FieldTable {
             let mut remains = ids.iter().map(Option::is_some);
             values.retain(|_| remains.next().unwrap_or(false));
             *samples = ids.into_iter().flatten().collect();
+        }
+        for texts in &mut self.texts {
+            texts.retain_mut(|(sample, _)| match new(*sample) {
+                Some(id) => {
+                    *sample = id;
+                    true
+                }
+                None => false,
+            });
         }
         self.spans.renumber(new);
     }
@@ -259,6 +298,7 @@ impl FieldTable {
             }
         }
         self.spans.each_string(visit);
+        self.texts.iter_mut().flatten().for_each(|(_, text)| visit(text));
     }
 
     /// Memory of the columns, in bytes.
@@ -269,7 +309,8 @@ impl FieldTable {
                 + rows.values.capacity() * size_of::<FieldValue>()
                 + rows.unlabelled.capacity() * size_of::<(SampleId, NoLabel)>()
         };
-        self.columns.iter().map(of).sum::<usize>() + self.spans.heap_bytes()
+        let texts = self.texts.iter().map(|it| it.capacity() * size_of::<(SampleId, StringId)>());
+        self.columns.iter().map(of).chain(texts).sum::<usize>() + self.spans.heap_bytes()
     }
 }
 
@@ -379,6 +420,24 @@ mod tests {
         assert!(at(&fields, 6).is_empty());
         assert_eq!(fields.columns()[1].of_sample(SampleId::new(4)), Some(FieldValue::Text(name)));
     }
+
+    #[test]
+    fn texts_go_with_their_samples() {
+        let mut fields = FieldTable::default();
+        assert!(fields.is_empty());
+        let (event, id) = (EventId::new(1), SampleId::new);
+        for sample in [2, 5, 9] {
+            fields.push_text(event, id(sample), StringId::new(10 + sample));
+        }
+        assert!(!fields.is_empty());
+        fields.renumber(|sample| (sample != id(5)).then(|| id(sample.as_u32() + 1)));
+        fields.map_texts(|text| StringId::new(text.as_u32() + 100));
+        let texts = [3, 6, 10].map(|sample| fields.text(event, id(sample)));
+        assert_eq!(texts, [Some(StringId::new(112)), None, Some(StringId::new(119))]);
+        assert_eq!(fields.text(EventId::new(0), id(3)), None);
+        assert!(fields.columns().is_empty());
+    }
+
     #[test]
     fn labels_cover_samples_of_all_events() {
         let mut fields = FieldTable::default();

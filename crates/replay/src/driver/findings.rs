@@ -44,3 +44,15 @@ pub(super) fn too_many_fields(fields: u64) -> Option<FindingRow> {
         help: None,
     })
 }
+
+/// Finding for events whose format cannot be evaluated, so that their samples have fields instead of a text.
+pub(super) fn unsupported_texts(events: u64) -> Option<FindingRow> {
+    (events > 0).then(|| FindingRow {
+        kind: "trace-format".to_owned(),
+        message:
+            "events have a print format that is not supported; their fields are printed instead"
+                .to_owned(),
+        count: events,
+        help: None,
+    })
+}

@@ -1,13 +1,16 @@
-//! Labels and spans in the tables of a replay.
+//! Fields, labels and spans in the tables of a replay.
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use address::Timestamp;
+use options::FieldSelection;
+use perf_data::Head;
 use profile::query::StackWalker;
 use profile::{Profile, SampleId, SampleRow, Table};
 
 use crate::driver::inside::Inside;
-use crate::driver::replayer::Replayer;
+use crate::driver::replayer::{ReplayOptions, Replayer};
 use crate::driver::spans::{add_spans, own_times};
 use crate::plan::history::labels::Labels;
 use crate::plan::history::spans::SpanCounts;
@@ -31,6 +34,25 @@ impl Replayer<'_> {
 
     fn labels(&self) -> Option<&Labels> {
         self.planner.history()?.labels.as_ref()
+    }
+
+    /// Adds the requested fields of a head.
+    pub(super) fn learn_fields(&mut self, head: &Head) {
+        let ReplayOptions { fields, trace_text, .. } = &self.options;
+        if fields.is_empty() && self.field_weight().is_none() && !trace_text {
+            return;
+        }
+        let mut fields = self.fields.as_deref().cloned().unwrap_or_default();
+        let known = fields.columns().len();
+        fields.add(head, |event, name| self.options.fields.selects(&event.name, name));
+        if self.options.trace_text {
+            fields.print_texts(head);
+        }
+        if let Some(pattern) = self.field_weight() {
+            fields.weigh_by(head, |event, name| FieldSelection::fits(pattern, &event.name, name));
+        }
+        self.merged.add_columns(fields.columns().get(known..).unwrap_or_default());
+        self.fields = Some(Arc::new(fields));
     }
 
     /// Adds the columns of labels and variables to empty tables.

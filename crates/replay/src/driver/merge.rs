@@ -55,6 +55,10 @@ impl MergedTables {
         let mut texts = ValueTexts::new(strings, self.redactor.as_ref());
         for value in &slice.values {
             let sample = SampleId::from_index(first + value.sample as usize);
+            if let Some((event, text)) = value.as_printed() {
+                fields.push_text(event, sample, texts.intern(text));
+                continue;
+            }
             let column = value.column as usize;
             match value.interned(&mut texts) {
                 Ok(value) => fields.push(column, sample, value),

@@ -15,7 +15,7 @@ use unwinder::{Engine, StoredRules};
 
 use crate::driver::chunk::{CHUNK, IdleCaches, PlannedChunk, WalkedChunk};
 use crate::driver::findings::{
-    evidence_ignored, missing_fields, too_many_addresses, too_many_fields,
+    evidence_ignored, missing_fields, too_many_addresses, too_many_fields, unsupported_texts,
 };
 use crate::driver::history::HistoryCounts;
 use crate::driver::merge::MergedTables;
@@ -52,6 +52,8 @@ pub struct ReplayOptions {
     pub tail_calls: bool,
     /// Fields of samples that become columns.
     pub fields: FieldSelection,
+    /// True if samples of tracepoints and probes get the text that the kernel prints for them.
+    pub trace_text: bool,
     /// Labels of samples, which become the first columns.
     pub labels: LabelOptions,
     /// Spans, and the samples inside them that are wanted.
@@ -273,27 +275,13 @@ impl<'r> Replayer<'r> {
             if self.head.is_none() {
                 self.add_labels();
             }
-            if !self.options.fields.is_empty() || self.field_weight().is_some() {
-                self.learn_fields(batch.head());
-            }
+            self.learn_fields(batch.head());
             self.head = Some(batch.head().clone());
         }
         if self.options.learn_files {
             timed(&mut self.timings.plan, || self.planner.learn_files(&batch));
         }
         Arc::new(batch)
-    }
-
-    /// Adds the requested fields of a head.
-    fn learn_fields(&mut self, head: &Head) {
-        let mut fields = self.fields.as_deref().cloned().unwrap_or_default();
-        let known = fields.columns().len();
-        fields.add(head, |event, name| self.options.fields.selects(&event.name, name));
-        if let Some(pattern) = self.field_weight() {
-            fields.weigh_by(head, |event, name| FieldSelection::fits(pattern, &event.name, name));
-        }
-        self.merged.add_columns(fields.columns().get(known..).unwrap_or_default());
-        self.fields = Some(Arc::new(fields));
     }
 
     /// Reads the evidence for callchains that were unwound before.
@@ -420,6 +408,8 @@ impl<'r> Replayer<'r> {
         let mut profile = merged.profile;
         profile.summary.findings.extend(too_many_addresses(merged.unplaced));
         profile.summary.findings.extend(missing_fields(merged.missing_fields));
+        let unsupported = fields.as_ref().map_or(0, |fields| fields.texts().unsupported());
+        profile.summary.findings.extend(unsupported_texts(unsupported));
         let omitted = fields.map_or(0, |fields| fields.omitted());
         profile.summary.findings.extend(too_many_fields(omitted));
         exhausted.extend(window.into_exhausted());

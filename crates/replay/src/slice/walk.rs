@@ -221,6 +221,11 @@ impl WalkedSlice {
             let column = self.n_variables + labels.len() + column;
             self.values.push(SliceValue::new(row, column, OwnedValue::of(value)));
         }
+        match fields.and_then(|fields| fields.texts().text(sample)) {
+            None => {}
+            Some(Some(text)) => self.values.push(SliceValue::printed(row, sample.event, text)),
+            Some(None) => self.counts.missing_fields += 1,
+        }
         Some(Measured { cpu, period: weight.flatten().or(period) })
     }
 

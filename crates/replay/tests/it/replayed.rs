@@ -88,6 +88,7 @@ fn replay_as(
         spans: SpanOptions::default(),
         variables: None,
         redact: None,
+        trace_text: false,
         weight_field: None,
     };
     let engine = engine.clone();

@@ -48,6 +48,7 @@ fn each_sample_is_walked_once() {
         spans: SpanOptions::default(),
         variables: None,
         redact: None,
+        trace_text: false,
         weight_field: None,
     };
     let images = Arc::new(ImageStore::new(FileOptions::default()));

@@ -180,6 +180,7 @@ impl RunArgs {
                 tail_calls: !self.join.no_tail_calls,
                 with_fields: FieldSelection::default(),
                 values: self.filters.values.clone(),
+                trace_text: false,
                 labels: self.filters.labels(),
                 spans: self.filters.spans(),
                 redact: redaction_key(self.filters.redact.as_ref())?,

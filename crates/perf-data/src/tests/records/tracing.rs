@@ -31,6 +31,7 @@ const MANY: &str = "name: many\nID: 7\nformat:\n\
     \tfield:const char * ptr;\toffset:24;\tsize:8;\tsigned:0;\n\
     \tfield:u8 flag;\toffset:32;\tsize:1;\tsigned:0;\n\
     \tfield:short s;\toffset:34;\tsize:2;\tsigned:1;\n\
+    \tfield:u8 bytes[];\toffset:36;\tsize:2;\tsigned:0;\n\
     \tfield:struct x far;\toffset:99;\tsize:4;\tsigned:0;\n\
     \tfield:nonsense\n";
 
@@ -110,6 +111,7 @@ fn values() {
                 "ptr Unsigned(3, 8)",
                 "flag Unsigned(9, 1)",
                 "s Signed(-5, 2)",
+                "bytes List([Unsigned(97, 1), Unsigned(98, 1)])",
             ]
         );
     }

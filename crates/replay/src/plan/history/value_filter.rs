@@ -85,7 +85,7 @@ impl OwnedValue {
             Self::Signed(number) => condition.holds_for_number(i128::from(*number)),
             Self::Unsigned(number) => condition.holds_for_number(i128::from(*number)),
             Self::Text(text) | Self::List(text) => condition.holds_for_text(text),
-            Self::NoLabel(_) => false,
+            Self::Printed(_) | Self::NoLabel(_) => false,
         }
     }
 }

@@ -218,6 +218,7 @@ impl Recording {
             spans: SpanOptions::default(),
             variables: None,
             redact: None,
+            trace_text: false,
             weight_field: None,
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

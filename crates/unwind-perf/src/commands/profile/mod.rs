@@ -12,7 +12,6 @@ use formats::{
     Format, FormatOptions, GrowingSamples, Printer, ScriptFields, StackWeight, TopTable,
 };
 use host::{FreedMemory, Origin};
-use options::FieldSelection;
 use pipeline::{Analysis, Observer, Options, StreamOptions};
 use profile::query::FoldedFrames;
 
@@ -153,9 +152,8 @@ fn select_fields(options: &mut Options, args: &MainArgs, format: Format) -> Scri
     let selection = &mut options.with_fields;
     let fields = args.script.fields.unwrap_or(ScriptFields::DEFAULT);
     selection.patterns.extend_from_slice(&args.exchange.with_fields);
-    let asks_for_all = format == Format::PerfScript && fields.has(ScriptFields::TRACE);
-    if asks_for_all && selection.is_empty() {
-        selection.patterns.push(FieldSelection::ALL.to_owned());
+    if format == Format::PerfScript && fields.has(ScriptFields::TRACE) {
+        options.trace_text = true;
     }
     if has_labels || !selection.is_empty() { fields.with_trace() } else { fields }
 }

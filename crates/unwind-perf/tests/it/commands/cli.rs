@@ -274,7 +274,7 @@ fn fields_of_perf_script() {
     let whole = first("+srcline");
     assert!(whole[0].starts_with("inlines-gcc 32401/32401  2892.835303: "), "{}", whole[0]);
     assert!(whole[2].starts_with("  random.tcc:") || whole[2].starts_with('\t'), "{}", whole[2]);
-    assert_eq!(first("comm,tid"), ["inlines-gcc 32401 "; 3]);
+    assert_eq!(first("comm,tid"), ["     inlines-gcc 32401 "; 3]);
     assert!(first("pid,ip,dso")[1].ends_with("/inlines-gcc)"), "{:?}", first("pid,ip,dso"));
     assert_eq!(first("ip,sym")[0], "");
     let error = Case::named("plt").run(&["-f", "perf-script", "-F", "sym"]).expect_status(2).stderr;

@@ -131,7 +131,7 @@ fn perf_script_prints_names_and_values() {
         let ran = printed(&[&["-f", "perf-script", "-F"], args].concat()).expect_status(0);
         String::from_utf8_lossy(&ran.stdout).lines().map(str::to_owned).collect()
     };
-    let all = heads(&["event,trace"]);
+    let all = heads(&["event", "--with-fields", "all"]);
     assert_eq!(all[0], r#"system:thing:  number=-3 text="hi" wide=1099511627776 list=[1,2]"#);
     assert_eq!(all[3], "     loads:u:  addr=139637976731648");
     assert_eq!(heads(&["event", "--with-fields", "number"])[2], "system:thing:  number=9");

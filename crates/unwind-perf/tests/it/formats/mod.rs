@@ -12,4 +12,5 @@ mod labels;
 pub(crate) mod perf_text;
 mod spans;
 mod table;
+mod trace_text;
 mod variables;
