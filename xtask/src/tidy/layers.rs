@@ -47,6 +47,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "module-map",
             "profile",
             "unwinder",
+            "values",
         ],
     ),
     (

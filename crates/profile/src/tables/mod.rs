@@ -2,6 +2,7 @@
 
 mod event;
 mod field;
+mod field_rows;
 mod frame;
 mod layout;
 mod location;
@@ -15,7 +16,8 @@ mod table;
 mod thread;
 
 pub use event::EventRow;
-pub use field::{FieldRows, FieldTable, FieldValue, NoLabel};
+pub use field::FieldTable;
+pub use field_rows::{FieldRows, FieldValue, NoLabel};
 pub use frame::FrameRow;
 pub use layout::{LayoutRow, ModuleBias};
 pub use location::{InlineRow, LocationAddress, LocationRow};
