@@ -131,9 +131,10 @@ impl Walker<'_> {
         let memory = &context.memory;
         let end = memory.stack_start.wrapping_add(memory.stack.len() as u64);
         // A frame can be anywhere, but only the recorded stack is searched.
-        let first = sp.max(memory.stack_start);
-        let first = first.wrapping_add(first.wrapping_neg() % WORD);
         let mut links = BTreeMap::<u64, AnchorLink>::new();
+        let first = sp.max(memory.stack_start).checked_next_multiple_of(WORD);
+        // Registers are untrusted: a stack at the end of the address space has no word.
+        let Some(first) = first else { return links };
         let slots = (0..end.saturating_sub(first) / WORD).rev().map(|index| first + WORD * index);
         let words = slots.filter_map(|slot| Some((slot, memory.recorded(slot)?)));
         let in_files = words.filter(|&(_, word)| is_in_file(Avma(word).sub(1), memory));
