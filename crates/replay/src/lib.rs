@@ -36,6 +36,7 @@ mod slice;
 mod tails;
 mod values;
 
+pub use driver::findings::STACKS_DROPPED;
 pub use driver::history::HistoryCounts;
 pub use driver::replayer::{
     FieldSelection, Join, LabelOptions, MissedMaps, NoObserver, Replay, ReplayObserver,

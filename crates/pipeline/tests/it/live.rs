@@ -154,6 +154,7 @@ const EAGER: Ticks = Ticks {
     max_age: None,
     table_bytes: u64::MAX,
     renew_after: None,
+    drops_stacks: false,
     waits_for_evidence: false,
 };
 

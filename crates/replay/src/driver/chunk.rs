@@ -32,6 +32,8 @@ pub(crate) struct PlannedChunk {
     pub(crate) unwound: Option<Arc<UnwoundChains>>,
     /// Requested fields of samples.
     pub(crate) fields: Option<Arc<SelectedFields>>,
+    /// True if stacks are not walked.
+    pub(crate) drops_stacks: bool,
     /// True if they are the last ones of the batch.
     pub(crate) is_last: bool,
 }
@@ -54,7 +56,8 @@ impl PlannedChunk {
         idle: &IdleCaches,
         observer: &dyn ReplayObserver,
     ) -> WalkedChunk {
-        let Self { batch, plan: Plan { samples, spaces }, unwound, fields, is_last } = self;
+        let Self { batch, plan, unwound, fields, drops_stacks, is_last } = self;
+        let Plan { samples, spaces } = plan;
         let shared = samples.len() / (2 * rayon::current_num_threads());
         let slices = samples.par_chunks(shared.clamp(LEAST_SLICE, SLICE)).with_max_len(1);
         let memory = &images.options().memory;
@@ -73,6 +76,7 @@ impl PlannedChunk {
                 unwound: unwound.as_deref(),
                 fields: fields.as_deref(),
                 variables: options.variables.as_deref(),
+                drops_stacks,
             };
             let mut result = walk_slice(inputs, slice, &mut walker, repair);
             result.held = held.another(result.heap_bytes() as u64);

@@ -24,6 +24,21 @@ pub(super) fn too_many_addresses(frames: u64) -> Option<FindingRow> {
     })
 }
 
+/// Kind of the finding on stacks that were not walked.
+pub const STACKS_DROPPED: &str = "stacks-dropped";
+
+/// Finding for stacks that were not walked, since samples arrived faster than they were processed.
+pub(super) fn dropped_stacks(samples: u64) -> Option<FindingRow> {
+    (samples > 0).then(|| FindingRow {
+        kind: STACKS_DROPPED.to_owned(),
+        message:
+            "samples arrived faster than their stacks were walked: they have one function each"
+                .to_owned(),
+        count: samples,
+        help: None,
+    })
+}
+
 /// Finding for requested fields that samples do not have.
 pub(super) fn missing_fields(values: u64) -> Option<FindingRow> {
     (values > 0).then(|| FindingRow {

@@ -30,6 +30,7 @@ pub(crate) struct MergedTables {
     pub(crate) cache_misses: u64,
     pub(crate) unplaced: u64,
     pub(crate) missing_fields: u64,
+    pub(crate) dropped_stacks: u64,
     /// Replaces values by hashes, if requested.
     redactor: Option<Redactor>,
 }
@@ -134,6 +135,7 @@ impl MergedTables {
         self.cache_misses += slice.cache_misses;
         self.unplaced += slice.unplaced;
         self.missing_fields += slice.missing_fields;
+        self.dropped_stacks += slice.dropped_stacks;
     }
 
     #[inline]
@@ -155,7 +157,7 @@ impl MergedTables {
     /// Empties the tables; the counters keep their values, except `unplaced`.
     pub(crate) fn reset(&mut self) {
         let Self { undecoded, late_maps, shared_memory, cache_hits, cache_misses, .. } = *self;
-        let missing_fields = self.missing_fields;
+        let (missing_fields, dropped_stacks) = (self.missing_fields, self.dropped_stacks);
         *self = Self {
             undecoded,
             late_maps,
@@ -163,6 +165,7 @@ impl MergedTables {
             cache_hits,
             cache_misses,
             missing_fields,
+            dropped_stacks,
             redactor: self.redactor.take(),
             ..Self::default()
         };

@@ -1,7 +1,7 @@
 //! The driver: chunks pass through plan, walk, repair and merge.
 
 pub(crate) mod chunk;
-mod findings;
+pub(crate) mod findings;
 pub(crate) mod history;
 mod inside;
 pub(crate) mod merge;

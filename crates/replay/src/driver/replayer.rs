@@ -15,7 +15,8 @@ use unwinder::{Engine, StoredRules};
 
 use crate::driver::chunk::{CHUNK, IdleCaches, PlannedChunk, WalkedChunk};
 use crate::driver::findings::{
-    evidence_ignored, missing_fields, too_many_addresses, too_many_fields, unsupported_texts,
+    dropped_stacks, evidence_ignored, missing_fields, too_many_addresses, too_many_fields,
+    unsupported_texts,
 };
 use crate::driver::history::HistoryCounts;
 use crate::driver::merge::MergedTables;
@@ -165,6 +166,8 @@ pub struct Replayer<'r> {
     walked: Option<WalkedChunk>,
     /// Walked samples that need later ones for their repair.
     pub(crate) window: Window,
+    /// True if the stacks of the next samples are not walked.
+    pub(super) drops_stacks: bool,
     /// Repaired, to be merged in the next turn.
     repaired: Vec<RepairedSlice>,
     /// True if slices are merged in the turn that repaired them, so that the tables are current after each turn.
@@ -229,6 +232,7 @@ impl<'r> Replayer<'r> {
             observed_modules: ObservedModules::default(),
             walked: None,
             window: Window::new(options.join, options.max_frames, options.tail_calls),
+            drops_stacks: false,
             repaired: Vec::new(),
             merges_at_once: false,
             modules: Vec::new(),
@@ -305,7 +309,9 @@ impl<'r> Replayer<'r> {
             let is_last = position.is_at_end();
             let (batch, unwound) = (Arc::clone(batch), self.unwound.clone());
             let fields = self.fields.clone();
-            self.planned = Some(PlannedChunk { batch, plan, unwound, fields, is_last });
+            let drops_stacks = self.drops_stacks;
+            self.planned =
+                Some(PlannedChunk { batch, plan, unwound, fields, drops_stacks, is_last });
         }
     }
 
@@ -408,6 +414,7 @@ impl<'r> Replayer<'r> {
         let mut profile = merged.profile;
         profile.summary.findings.extend(too_many_addresses(merged.unplaced));
         profile.summary.findings.extend(missing_fields(merged.missing_fields));
+        profile.summary.findings.extend(dropped_stacks(merged.dropped_stacks));
         let unsupported = fields.as_ref().map_or(0, |fields| fields.texts().unsupported());
         profile.summary.findings.extend(unsupported_texts(unsupported));
         let omitted = fields.map_or(0, |fields| fields.omitted());

@@ -85,6 +85,12 @@ impl Replayer<'_> {
         }
     }
 
+    /// Stops walking the stacks of the samples that are fed from now on, or walks them again. A sample without its stack
+    /// has the frame at its instruction.
+    pub const fn drop_stacks(&mut self, drops: bool) {
+        self.drops_stacks = drops;
+    }
+
     /// Returns the walked samples that still wait for their repair, except those of former calls, with their stacks as
     /// they are now. The tables of the replay get them once they are repaired.
     pub fn waiting(&mut self) -> Profile {

@@ -20,4 +20,6 @@ pub(crate) struct SliceCounts {
     pub(crate) unplaced: u64,
     /// Requested fields that samples of their event do not have.
     pub(crate) missing_fields: u64,
+    /// Samples whose stacks were not walked.
+    pub(crate) dropped_stacks: u64,
 }

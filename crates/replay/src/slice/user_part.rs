@@ -51,6 +51,8 @@ impl<'b> RecordingContext<'b> {
 pub(crate) struct UserPart<'s> {
     pub(crate) sample: &'s Sample<'s>,
     pub(crate) recording: RecordingContext<'s>,
+    /// False if its stack is not walked.
+    pub(crate) has_stack: bool,
 }
 
 /// The result of a walk that used code of a related process.
@@ -62,11 +64,12 @@ pub(crate) struct RelatedWalk {
 impl UserPart<'_> {
     /// The state that its walk begins with; `None` without registers of a supported processor.
     pub(crate) fn state<'s>(&'s self, space: &'s Space) -> Option<UserState<'s>> {
-        let Self { sample, recording } = self;
+        let Self { sample, recording, has_stack } = self;
+        let stack = sample.user_stack.filter(|_| *has_stack);
         let registers = sample.user_regs?;
         Some(UserState {
             arch: recording.arch_of(registers.abi())?,
-            stack: sample.user_stack.map_or(&[], |stack| stack.bytes),
+            stack: stack.map_or(&[], |stack| stack.bytes),
             big_endian: recording.big_endian,
             partial_registers: sample.cpu_mode == CpuMode::Kernel,
             executed: sample.exact_ip() && sample.cpu_mode == CpuMode::User,
@@ -83,7 +86,7 @@ impl UserPart<'_> {
         walker: &mut Walker<'_>,
         frames: &mut Vec<Frame>,
     ) -> EndReason {
-        let Self { sample, recording } = self;
+        let Self { sample, recording, .. } = self;
         let n_kernel = frames.len();
         let reason = match (sample.user_regs, self.state(space)) {
             (Some(registers), Some(state)) => {

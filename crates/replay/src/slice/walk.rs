@@ -65,6 +65,8 @@ pub(crate) struct SliceInputs<'i> {
     pub(crate) fields: Option<&'i SelectedFields>,
     /// Requested variables of functions.
     pub(crate) variables: Option<&'i RequestedValues>,
+    /// True if stacks are not walked.
+    pub(crate) drops_stacks: bool,
 }
 
 /// Walks a slice of planned samples.
@@ -74,7 +76,7 @@ pub(crate) fn walk_slice(
     walker: &mut Walker<'_>,
     repair: bool,
 ) -> WalkedSlice {
-    let SliceInputs { batch, spaces, unwound, fields, variables } = inputs;
+    let SliceInputs { batch, spaces, unwound, fields, variables, drops_stacks } = inputs;
     let mut variables = variables.map(RequestedFrames::new);
     let mut result = WalkedSlice::of_samples(planned.len(), repair);
     result.n_variables = variables.as_ref().map_or(0, RequestedFrames::len);
@@ -92,7 +94,9 @@ pub(crate) fn walk_slice(
             continue;
         };
         let Some(measured) = result.take_fields(planned, fields, sample) else { continue };
-        let user = UserPart { sample, recording };
+        let has_stack = !drops_stacks;
+        result.counts.dropped_stacks += u64::from(drops_stacks && sample.user_stack.is_some());
+        let user = UserPart { sample, recording, has_stack };
         frames.clear();
         let in_guest = kernel_frames(sample, kernel, &mut frames);
         let n_kernel = frames.len();

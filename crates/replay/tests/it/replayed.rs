@@ -9,7 +9,7 @@ use perf_data::{Findings, Input, Session, SessionOptions, SharedBytes};
 use profile::{Profile, StackId};
 use replay::{
     FieldSelection, Join, LabelOptions, NoObserver, Replay, ReplayOptions, Replayer,
-    ResolvedFilter, SpanOptions,
+    ResolvedFilter, STACKS_DROPPED, SpanOptions,
 };
 use synth::{
     Endian, EventAttr, Feature, MmapFile, PerfDataBuilder, Record, SampleBuilder, SampleId,
@@ -72,6 +72,15 @@ fn replay_as(
     images: &Arc<ImageStore>,
     bytes: Vec<u8>,
 ) -> Replay {
+    replay_all((engine, kept), (join, tail_calls, false), images, bytes)
+}
+
+fn replay_all(
+    (engine, kept): (&Arc<Engine>, Option<Arc<StoredRules>>),
+    (join, tail_calls, drops_stacks): (Join, bool, bool),
+    images: &Arc<ImageStore>,
+    bytes: Vec<u8>,
+) -> Replay {
     let mut timeline = Timeline::new();
     let mut found = Findings::default();
     let input = Input::File(SharedBytes::from(bytes));
@@ -94,6 +103,7 @@ fn replay_as(
     let engine = engine.clone();
     let replayer = Replayer::with_engine(engine, &mut timeline, images, &options);
     let mut replayer = replayer.with_stored_rules(kept);
+    replayer.drop_stacks(drops_stacks);
     while let Some(batch) = session.next_batch(&mut found) {
         replayer.feed(batch, &NoObserver);
     }
@@ -124,6 +134,19 @@ fn check(change: impl FnOnce(SampleBuilder) -> SampleBuilder, frames: &[Seen], e
     let world = Program::new(Arch::X86_64, ops().def_cfa_offset(16)).load();
     let found = replay(recording(&world, change), world.files());
     assert_eq!(found, [(Timestamp(10), frames.to_vec(), end)]);
+}
+
+#[test]
+fn a_dropped_stack_leaves_the_leaf() {
+    let world = Program::new(Arch::X86_64, ops().def_cfa_offset(16)).load();
+    let images = Arc::new(ImageStore::new(world.files()));
+    let bytes = recording(&world, |sample| sample);
+    let how = (Join::Gaps, true, true);
+    let replay = replay_all((&Arc::default(), None), how, &images, bytes);
+    let leaf = (TEST - BASE, FoundBy::Sampled, false);
+    assert_eq!(samples(&replay), [(Timestamp(10), vec![leaf], EndReason::NoUserStack)]);
+    let finding = &replay.profile.summary.findings[0];
+    assert_eq!((finding.kind.as_str(), finding.count), (STACKS_DROPPED, 1));
 }
 
 fn recording(world: &World, change: impl FnOnce(SampleBuilder) -> SampleBuilder) -> Vec<u8> {

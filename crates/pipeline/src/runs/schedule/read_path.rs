@@ -35,6 +35,9 @@ pub struct Ticks {
     /// Time after which the tables are cleared, whatever their size; `None` for never. Opened files and unwind rules are
     /// dropped with them, so that memory stays bounded while programs come and go.
     pub renew_after: Option<Duration>,
+    /// If true, stacks are not walked while samples arrive faster than they are processed, so that the writer of the
+    /// stream does not wait and loses no samples.
+    pub drops_stacks: bool,
     /// If true, samples wait for all later evidence, as in a whole run, and each is output before it is dropped;
     /// otherwise they wait for the evidence of the next batch.
     pub waits_for_evidence: bool,
@@ -48,6 +51,7 @@ impl Default for Ticks {
             max_age: Some(Duration::from_secs(600)),
             table_bytes: 64 << 20,
             renew_after: None,
+            drops_stacks: false,
             waits_for_evidence: false,
         }
     }

@@ -30,6 +30,9 @@ const LOOK_UP: Duration = Duration::from_secs(1);
 /// Least pause after a look-up of names, as a multiple of its duration.
 const REST: u32 = 9;
 
+/// Time of continuous arrears after which stacks are dropped. The batches that may wait hold some four seconds.
+const BEHIND: Duration = Duration::from_millis(1500);
+
 /// Processes a stream to its end, or until the sink has enough.
 pub(crate) fn follow(driver: &mut Driver<'_>, ticks: Ticks) -> Result<ReadOutcome, Error> {
     let run = driver.run;
@@ -40,13 +43,22 @@ pub(crate) fn follow(driver: &mut Driver<'_>, ticks: Ticks) -> Result<ReadOutcom
     driver.output.begin(driver.replayer.partial().profile)?;
     begin(run.observer, Stage::Unwinding);
     let mut clock = TickClock { ticks, look_up: None, renewed: Instant::now() };
+    let mut caught_up = Instant::now();
     let mut wait = LOOK;
     while !driver.output.sink.is_enough() {
-        let batch = match driver.next(wait) {
+        let batch = match driver.next(Duration::ZERO) {
+            NextBatch::NotYet => {
+                caught_up = Instant::now();
+                driver.next(wait)
+            }
+            next => next,
+        };
+        let batch = match batch {
             NextBatch::Batch(batch) => Some(batch),
             NextBatch::NotYet => None,
             NextBatch::Disordered | NextBatch::End => break,
         };
+        driver.replayer.drop_stacks(ticks.drops_stacks && caught_up.elapsed() >= BEHIND);
         run.go_on()?;
         if let Some(batch) = batch {
             driver.record_batch(&batch);

@@ -52,6 +52,8 @@ pub(in crate::commands) struct OutputKind {
     pub(super) has_further_files: bool,
     /// Duration in nanoseconds of the records that are written on request and at the end; `None` to write all.
     pub(super) last: Option<u64>,
+    /// True if stacks are dropped while the unwinder is behind, so that perf does not wait for it.
+    pub(super) drops_stacks: bool,
     /// True if the records are compressed.
     pub(super) is_compressed: bool,
     /// True if a smaller size of the stack copies is to be found.
@@ -65,6 +67,7 @@ impl OutputKind {
     pub(super) const CONVERTED: Self = Self {
         has_further_files: false,
         last: None,
+        drops_stacks: false,
         is_compressed: false,
         finds_stack_size: false,
         command_line: None,
@@ -92,6 +95,8 @@ pub(in crate::commands) struct UnwoundAccount {
     pub(super) needs: (StackNeeds, u64),
     /// Number of samples that two perfs took, and that are written once.
     pub(super) overlap: u64,
+    /// Samples whose stacks were dropped.
+    pub(super) dropped: u64,
     /// Reason why the recording ends early; it has all records up to there.
     pub(in crate::commands) failed: Option<String>,
 }

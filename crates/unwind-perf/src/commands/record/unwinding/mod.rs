@@ -84,7 +84,7 @@ pub(super) fn record(
     let EndedRecording { written, perf, program, was_stopped, was_succeeded } = ended;
     let status = Status::Ended(exit_status(program.unwrap_or(perf)));
     let WrittenRecording { path, account } = written;
-    let UnwoundAccount { samples, omitted, needs, overlap, failed } = account;
+    let UnwoundAccount { samples, omitted, needs, overlap, dropped, failed } = account;
     if samples == 0 {
         previous.restore();
         print_error(failed.as_deref().unwrap_or("the recording has no samples"));
@@ -101,6 +101,11 @@ pub(super) fn record(
     }
     if overlap > 0 && !args.quiet {
         print_note(&format!("{overlap} samples of both perfs are not in the recording twice"));
+    }
+    if dropped > 0 {
+        print_note(&format!(
+            "the unwinder was behind: {dropped} samples have no stack. Record fewer samples (-F) or smaller stacks (--stack-size)"
+        ));
     }
     let recorded = args.stack_size.bytes().into();
     let stack_tip = if was_succeeded { None } else { stack_tip(&needs.0, recorded, needs.1) };
@@ -271,6 +276,7 @@ fn output(
     let kind = OutputKind {
         has_further_files: args.every.is_some(),
         last: args.last.map(|kept| u64::try_from(kept.as_nanos()).unwrap_or(u64::MAX)),
+        drops_stacks: true,
         is_compressed: !args.no_compress,
         finds_stack_size: succession.is_some(),
         command_line: Some(equivalent_command(args, recording, abilities)),

@@ -29,6 +29,8 @@ pub(in crate::commands) struct RecordingOutput {
     is_alone: bool,
     /// True if a smaller size of the stack copies is to be found.
     finds_stack_size: bool,
+    /// True if stacks are dropped while samples arrive faster than they are unwound.
+    pub(super) drops_stacks: bool,
 }
 
 #[derive(Debug)]
@@ -49,8 +51,9 @@ impl RecordingOutput {
             }
             None => Recording::File(GrowingRecording::new(BufWriter::new(first), options)),
         };
-        let finds_stack_size = kind.finds_stack_size;
-        Self { files, recording, is_due: false, is_alone: false, finds_stack_size }
+        let OutputKind { finds_stack_size, drops_stacks, .. } = *kind;
+        let (is_due, is_alone) = (false, false);
+        Self { files, recording, is_due, is_alone, finds_stack_size, drops_stacks }
     }
 
     /// Creates an uncompressed file for a converted stream, whose command line stays.

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use bundle::RewriteError;
 use perf_data::{Batch, Head};
 use pipeline::{
-    Grown, Observer, Options, Pipeline, RunAccount, Schedule, Sink, Source, StreamOptions, Ticks,
+    Grown, Observer, Options, Pipeline, RunAccount, STACKS_DROPPED, Schedule, Sink, Source,
+    StreamOptions, Ticks,
 };
 use profile::Profile;
 
@@ -37,6 +38,7 @@ pub(in crate::commands) fn write_unwound(
     options: &Options,
     observer: &Arc<dyn Observer>,
 ) -> UnwoundAccount {
+    let drops_stacks = output.drops_stacks;
     let mut sink =
         UnwoundSink { output, head: None, failed: None, released: Instant::now(), in_tables: 0 };
     let ticks = Ticks {
@@ -44,6 +46,7 @@ pub(in crate::commands) fn write_unwound(
         max_age: Some(MAX_AGE),
         table_bytes: TABLE_BYTES,
         renew_after: Some(RENEW_AFTER),
+        drops_stacks,
         waits_for_evidence: true,
     };
     let by_ticks = StreamOptions::by(Schedule::Ticks(ticks));
@@ -55,12 +58,16 @@ pub(in crate::commands) fn write_unwound(
         (None, Some(head)) => output.finish(&head),
         (None, None) => Err(RewriteError::NoEvents.into()),
     };
+    let dropped = read.as_ref().map_or(0, |analysis| {
+        let findings = analysis.profile.summary.findings.iter();
+        findings.filter(|finding| finding.kind == STACKS_DROPPED).map(|finding| finding.count).sum()
+    });
     let needs = read.as_ref().map(|analysis| analysis.profile.summary.stack_needs);
     let needs = (needs.unwrap_or_default(), in_tables);
     let failed = read.map(drop).map_err(with_argument).and(finished).err();
     let failed = failed.map(|error| format!("{error:#}"));
     let (samples, omitted) = output.samples();
-    UnwoundAccount { samples, omitted, needs, overlap: 0, failed }
+    UnwoundAccount { samples, omitted, needs, overlap: 0, dropped, failed }
 }
 
 /// Writes records and finished samples.
