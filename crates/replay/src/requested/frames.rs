@@ -48,7 +48,7 @@ impl<'r> RequestedFrames<'r> {
         &mut self,
         walker: &mut Walker<'_>,
         state: &UserState<'_>,
-        sampled: impl Iterator<Item = (u32, u64)>,
+        sampled: impl Iterator<Item = (u32, u64)> + Clone,
         frames: &[WalkedFrame],
     ) -> Vec<(usize, OwnedValue)> {
         for frame in frames {
@@ -72,24 +72,31 @@ impl<'r> RequestedFrames<'r> {
             }
         }
         let Some(outermost) = matches.iter().map(|(at, _)| *at).max() else { return Vec::new() };
-        // Values at entry need the callers, too.
-        let count = outermost + 1 + CALLERS;
-        let states = walker.frame_states(state, sampled, frames, (count, steps));
-        let none = CallSites::default();
-        let read = |(at, found): &(usize, Match<'_>)| {
-            let value = match states.get(*at) {
-                None => Err("frame"),
-                Some(_) => with_frame(&states, frames, *at, found.call_sites(), &none, |frame| {
-                    found.value(frame, &requested.meter()).map_err(|why| why.code())
-                }),
-            };
-            let value = match value {
-                Ok(value) => owned(value),
-                Err(code) => OwnedValue::NoLabel(NoLabel::Absent(code)),
-            };
-            (found.request(), value)
+        let read = |states: &[FrameState<'_>], at: usize, found: &Match<'_>| match states.get(at) {
+            None => Err("frame"),
+            Some(_) => with_callers((states, frames), at, found.call_sites(), |frame| {
+                found.value(frame, &requested.meter()).map_err(|why| why.code())
+            }),
         };
-        matches.iter().map(read).collect()
+        let states = walker.frame_states(state, sampled.clone(), frames, (outermost + 1, steps));
+        let mut values: Vec<Result<Value, &str>> =
+            matches.iter().map(|(at, found)| read(&states, *at, found)).collect();
+        if values.contains(&Err(NO_CALLER)) {
+            // Values at entry need the callers, too.
+            drop(states);
+            let count = outermost + 1 + CALLERS;
+            let states = walker.frame_states(state, sampled, frames, (count, steps));
+            for (value, (at, found)) in values.iter_mut().zip(&matches) {
+                if *value == Err(NO_CALLER) {
+                    *value = read(&states, *at, found);
+                }
+            }
+        }
+        let value = |(found, value): (&(usize, Match<'_>), Result<Value, &'static str>)| {
+            let absent = |code| OwnedValue::NoLabel(NoLabel::Absent(code));
+            (found.1.request(), value.map_or_else(absent, owned))
+        };
+        matches.iter().zip(values).map(value).collect()
     }
 
     /// Opens the file of a frame's module.
@@ -104,21 +111,35 @@ impl<'r> RequestedFrames<'r> {
     }
 }
 
-/// Number of callers of a frame whose states its values may need.
-const CALLERS: usize = 2;
+/// Maximum number of callers whose states a value at entry needs: each can pass on what it was called with.
+const CALLERS: usize = 8;
+/// The reason of a value at entry without a caller.
+const NO_CALLER: &str = Absence::NoCaller.code();
 
 /// Calls `read` with the frame at an index of the states.
-fn with_frame<R>(
-    states: &[FrameState<'_>],
-    frames: &[WalkedFrame],
+fn with_callers<R>(
+    (states, frames): (&[FrameState<'_>], &[WalkedFrame]),
     at: usize,
     sites: &CallSites,
-    none: &CallSites,
     read: impl FnOnce(&dyn Frame) -> R,
 ) -> R {
-    let outer = StatedFrame { states, frames, at: at + 2, sites: none, next: None };
-    let caller = StatedFrame { states, frames, at: at + 1, sites, next: Some(&outer) };
-    read(&StatedFrame { states, frames, at, sites, next: Some(&caller) })
+    let outermost = states.len().saturating_sub(1).max(at);
+    add_caller((states, frames), (outermost, at), sites, None, read)
+}
+
+/// Calls `read` with the frame at the second index, after the frames from the first one inwards.
+fn add_caller<R>(
+    (states, frames): (&[FrameState<'_>], &[WalkedFrame]),
+    (at, last): (usize, usize),
+    sites: &CallSites,
+    next: Option<&StatedFrame<'_>>,
+    read: impl FnOnce(&dyn Frame) -> R,
+) -> R {
+    let frame = StatedFrame { states, frames, at, sites, next };
+    match at.checked_sub(1).filter(|inner| *inner >= last) {
+        Some(inner) => add_caller((states, frames), (inner, last), sites, Some(&frame), read),
+        None => read(&frame),
+    }
 }
 
 impl StatedFrame<'_> {

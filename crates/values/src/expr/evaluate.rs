@@ -111,6 +111,9 @@ impl<'a> Context<'a> {
         if program.converts_to_float() {
             return Err(Absence::Operation("conversion to floating point"));
         }
+        if program.depends_on_upper_bits() {
+            return Err(Absence::Operation("division or shift"));
+        }
         let slice = program.slice();
         self.meter.steps(8 + slice.len() as u64)?;
         let mut evaluation = Expression(slice).evaluation(program.encoding());

@@ -39,6 +39,8 @@ struct Operands {
     needs_entry: bool,
     /// True if it converts to a floating point type.
     converts_to_float: bool,
+    /// True if it depends on upper bits that the compiler may not have stated.
+    depends_on_upper_bits: bool,
     /// True if it must not be decoded.
     is_damaged: bool,
 }
@@ -73,6 +75,33 @@ impl Operands {
             if is_generic && !literals.contains(offset) {
                 *value_type = ValueType::Generic;
             }
+        }
+    }
+}
+
+/// Progress of an extension of a narrow number: a shift to the left by a constant, and one to the right by the same.
+#[derive(Default)]
+struct Extension {
+    /// The last operations: constants, and shifts to the left as `None`.
+    last: [Option<Option<u64>>; 3],
+}
+
+impl Extension {
+    /// Adds the next operation; returns true if its result depends on all bits of a word, and it ends no extension.
+    fn is_broken_by<R: Reader>(&mut self, operation: &Operation<R>) -> bool {
+        let [first, shift, second] = self.last;
+        let next = match operation {
+            Operation::UnsignedConstant { value } => Some(Some(*value)),
+            Operation::Shl => Some(None),
+            _ => None,
+        };
+        self.last = [shift, second, next];
+        match operation {
+            Operation::Shr | Operation::Shra => {
+                shift != Some(None) || first.flatten().is_none() || first != second
+            }
+            Operation::Div | Operation::Mod => true,
+            _ => false,
         }
     }
 }
@@ -146,6 +175,12 @@ impl Program {
     /// Returns true if it converts to a floating point type. gimli converts negative numbers wrongly.
     pub(crate) const fn converts_to_float(&self) -> bool {
         self.operands.converts_to_float
+    }
+
+    /// Returns true if it divides or shifts to the right, apart from the extension of a narrow number. GCC states
+    /// arithmetic on narrow numbers by operations on whole words, without the extension that these operations need.
+    pub(crate) const fn depends_on_upper_bits(&self) -> bool {
+        self.operands.depends_on_upper_bits
     }
 
     /// Decodes the operations; `None` if they are damaged.
@@ -227,8 +262,10 @@ impl<'a, 's, R: Reader<Offset = usize>> Compiler<'a, 's, R> {
 
     fn operands(&self, bytes: &R, operands: &mut Operands, nesting: u32) -> Result<(), Error> {
         let mut operations = Expression(bytes.clone()).operations(self.unit.unit.encoding());
+        let mut extension = Extension::default();
         // Damage is found again when the expression is evaluated, by frames that reach it.
         while let Ok(Some(operation)) = operations.next() {
+            operands.depends_on_upper_bits |= extension.is_broken_by(&operation);
             match operation {
                 Operation::Convert { base_type } => {
                     self.value_type(base_type, operands)?;
@@ -306,5 +343,36 @@ impl<'a, 's, R: Reader<Offset = usize>> Compiler<'a, 's, R> {
             Compiler { sources: self.sources, unit: &entry.unit, nesting: self.nesting + 1 };
         let location = compile_attribute(&nested, &entry.die)?;
         Ok((!matches!(location, Location::Absent)).then(|| Arc::new(location)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns true if an expression depends on upper bits of its operands.
+    fn depends(bytes: &[u8]) -> bool {
+        let encoding = Encoding { format: gimli::Format::Dwarf32, version: 5, address_size: 8 };
+        let slice = EndianSlice::new(bytes, RunTimeEndian::Little);
+        let (mut extension, mut depends) = (Extension::default(), false);
+        let mut operations = Expression(slice).operations(encoding);
+        while let Ok(Some(operation)) = operations.next() {
+            depends |= extension.is_broken_by(&operation);
+        }
+        depends
+    }
+
+    #[test]
+    fn only_extensions_shift_to_the_right() {
+        // breg5 0; const1u 32; shl; const1u 32; shra
+        assert!(!depends(&[0x75, 0, 0x08, 32, 0x24, 0x08, 32, 0x26]));
+        // breg5 0; const1u 32; shl; const1u 31; shr
+        assert!(depends(&[0x75, 0, 0x08, 32, 0x24, 0x08, 31, 0x25]));
+        // breg5 0; lit31; shra
+        assert!(depends(&[0x75, 0, 0x4f, 0x26]));
+        // breg5 0; lit7; div
+        assert!(depends(&[0x75, 0, 0x37, 0x1b]));
+        // breg5 0; lit7; mul; lit1; plus
+        assert!(!depends(&[0x75, 0, 0x37, 0x1e, 0x31, 0x22]));
     }
 }
