@@ -17,12 +17,9 @@ mod cache_location;
 mod choice;
 mod choice_or_value;
 mod choices;
-mod condition;
 mod example;
-mod fields;
 mod files;
 mod json;
-mod labels;
 mod limits;
 mod names;
 mod pattern;
@@ -30,19 +27,15 @@ mod query_filter;
 mod remedy;
 mod run;
 mod samples;
-mod spans;
 mod values;
 
 pub use cache_location::CacheLocation;
 pub use choice::{Choice, UnknownChoice};
 pub use choice_or_value::ChoiceOrValue;
 pub use choices::{CostKind, Demangle, GroupBy, Join, StackRoot, TopFormat, Weight};
-pub use condition::{Condition, ConditionError};
 pub use example::every_option;
-pub use fields::FieldSelection;
 pub use files::{FileSearch, FolderOption, PathMap, Servers, parse_module_file, parse_path_map};
 pub use json::OptionsError;
-pub use labels::{LabelError, LabelOptions, LabelRule};
 pub use limits::Limits;
 pub use names::NameOptions;
 pub use pattern::{fits_event, matches_pattern, without_modifiers};
@@ -52,8 +45,10 @@ pub use remedy::{
     UntriedOptions,
 };
 pub use run::{MAX_FRAMES, Options};
-pub use samples::SampleFilter;
-pub use spans::{SpanError, SpanEvent, SpanLimit, SpanOptions, SpanRule, SpanTime};
+pub use samples::{
+    Condition, ConditionError, FieldSelection, LabelError, LabelOptions, LabelRule, SampleFilter,
+    SpanError, SpanEvent, SpanLimit, SpanOptions, SpanRule, SpanTime,
+};
 pub use values::{
     Bytes, Hint, HintError, HintScope, MemoryLimit, Normalization, Percent, TimePoint, TimeRange,
     from_hex, parse_cpus, parse_duration, parse_memory, parse_percent, parse_seconds, parse_share,

@@ -16,7 +16,6 @@ mod simple_step;
 mod stack_switch;
 mod start;
 mod step;
-mod vdso;
 mod without_cfi;
 mod worker_cache;
 

@@ -1,6 +1,8 @@
 //! Steps from sampled 32-bit code with impossible call frame information. Hand-written functions of C libraries save
 //! registers without describing it (`memcpy` and others of glibc for i386). There the code is followed to its return.
 
+mod vdso;
+
 use address::Avma;
 use profile::EndReason;
 

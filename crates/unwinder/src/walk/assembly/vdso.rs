@@ -26,7 +26,7 @@ const CALL_OF_VDSO: [u8; 7] = [0x65, 0xff, 0x15, 0x10, 0, 0, 0];
 
 impl Walker<'_> {
     /// Steps from a frame in the vdso of a 32-bit process, without its file.
-    pub(super) fn step_from_vdso(
+    pub(in crate::walk) fn step_from_vdso(
         &self,
         callee: &LookedUpFrame<'_>,
         registers: &mut Registers,

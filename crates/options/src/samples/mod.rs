@@ -1,10 +1,20 @@
-//! Options on samples.
+//! Options on samples: their selection, and their fields, labels and spans.
+
+mod condition;
+mod fields;
+mod labels;
+mod spans;
 
 use address::{Pid, Tid};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Condition, OptionsError, TimeRange, json};
+use crate::{OptionsError, TimeRange, json};
+
+pub use condition::{Condition, ConditionError};
+pub use fields::FieldSelection;
+pub use labels::{LabelError, LabelOptions, LabelRule};
+pub use spans::{SpanError, SpanEvent, SpanLimit, SpanOptions, SpanRule, SpanTime};
 
 /// Selection of samples. An empty list selects all. Memory maps are always replayed completely.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
