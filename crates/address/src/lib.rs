@@ -26,6 +26,7 @@ mod dangling;
 mod field_kind;
 mod ids;
 mod space;
+mod time_ranges;
 
 pub use arch::Arch;
 pub use build_id::BuildId;
@@ -33,3 +34,4 @@ pub use dangling::{ById, Id, dangling, take_dangling};
 pub use field_kind::FieldKind;
 pub use ids::{ModuleId, Pid, Tid, Timestamp};
 pub use space::{Avma, Bias, FileOffset, Svma};
+pub use time_ranges::TimeRanges;

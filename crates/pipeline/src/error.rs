@@ -98,12 +98,9 @@ pub enum Error {
     /// Times off the processor were asked for while the profile grows: they are known at its end.
     #[error("off-CPU times are only known at the end of a recording")]
     OffCpuWhileGrowing,
-    /// Spans were requested while the profile grows: their ends follow later.
-    #[error("spans are only known at the end of a recording")]
-    SpansWhileGrowing,
-    /// Values of variables were requested while the profile grows: their types follow from all.
-    #[error("values of variables are only known at the end of a recording")]
-    VariablesWhileGrowing,
+    /// Spans or variables were requested while the profile grows: ends and types follow later.
+    #[error("spans and variables are only known at the end of a recording")]
+    NeedsWholeRecording,
     /// A text that does not name a variable of a function, or names an unknown one.
     #[error("{problem}")]
     FunctionVariable {

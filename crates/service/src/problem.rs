@@ -164,8 +164,7 @@ impl From<pipeline::Error> for Problem {
             | Error::NothingRan { .. }
             | Error::NoOffCpuSamples { .. }
             | Error::OffCpuWhileGrowing
-            | Error::SpansWhileGrowing
-            | Error::VariablesWhileGrowing
+            | Error::NeedsWholeRecording
             | Error::FunctionVariable { .. }
             | Error::UnknownSpan { .. }
             | Error::InsideNeedsLabel { .. }

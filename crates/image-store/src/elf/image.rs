@@ -376,14 +376,19 @@ impl Image {
     /// Returns `len` bytes of the file at a stated address if they are in a read-only segment.
     #[must_use]
     pub fn read_only_bytes(&self, svma: Svma, len: usize) -> Option<&[u8]> {
+        self.read_only_from(svma)?.get(..len)
+    }
+
+    /// Returns the bytes of the file from a stated address to the end of its read-only segment.
+    #[must_use]
+    pub fn read_only_from(&self, svma: Svma) -> Option<&[u8]> {
         let segment =
             self.data.segments.iter().find(|s| !s.writable && svma.since(s.svma) < s.file_size)?;
         let within = svma.since(segment.svma);
-        if segment.file_size - within < len as u64 {
-            return None;
-        }
         let start = usize::try_from(segment.offset.add(within).0).ok()?;
-        self.bytes().get(start..start.checked_add(len)?)
+        let len = usize::try_from(segment.file_size - within).unwrap_or(usize::MAX);
+        let rest = self.bytes().get(start..)?;
+        rest.get(..len.min(rest.len()))
     }
 }
 

@@ -52,11 +52,8 @@ pub(crate) fn analyze_in_steps(
     if setting.options.off_cpu {
         return Err(Error::OffCpuWhileGrowing);
     }
-    if !setting.options.values.is_empty() {
-        return Err(Error::VariablesWhileGrowing);
-    }
-    if !setting.options.spans.is_empty() {
-        return Err(Error::SpansWhileGrowing);
+    if setting.options.needs_whole_recording() {
+        return Err(Error::NeedsWholeRecording);
     }
     let way = ReadPath::InSteps(stream);
     attempt(setting, source, way, sink, &mut Timings::start())?.ok_or(Error::BrokenOff)

@@ -1,9 +1,7 @@
 //! Values that samples carry besides their stack and weight: fields of tracepoints, probes and memory accesses, and
 //! labels from earlier events of their threads.
 
-use std::ops::RangeInclusive;
-
-use address::{FieldKind, Timestamp};
+use address::{FieldKind, TimeRanges};
 
 use super::{FieldRows, FieldValue, NoLabel, SampleRow, SpanTable, Table};
 use crate::id::{EventId, SampleId, StringId};
@@ -43,7 +41,7 @@ impl FieldTable {
         !self.labels.is_empty() || !self.variables.is_empty()
     }
 
-    /// The columns: labels, then fields in the order of events.
+    /// The columns: labels, then variables, then fields in the order of events.
     #[must_use]
     pub fn columns(&self) -> &[FieldRows] {
         &self.columns
@@ -63,17 +61,14 @@ impl FieldTable {
                 }
             }
         }
-        let (samples, values, unlabelled) = (Vec::new(), Vec::new(), Vec::new());
-        self.columns.push(FieldRows { event, name, kind, samples, values, unlabelled });
+        self.columns.push(FieldRows::new(event, name, kind));
     }
 
     /// Adds a column without values for a variable of a function. Its type follows from the values:
     /// [`Self::settle_variables`].
     pub fn add_variable(&mut self, name: StringId) {
         self.variables.push(self.columns.len());
-        let (samples, values, unlabelled) = (Vec::new(), Vec::new(), Vec::new());
-        let kind = FieldKind::Text;
-        self.columns.push(FieldRows { event: None, name, kind, samples, values, unlabelled });
+        self.columns.push(FieldRows::new(None, name, FieldKind::Text));
     }
 
     /// Sets the types of the columns of variables. `text` returns a number as text, for columns that have both.
@@ -195,19 +190,13 @@ impl FieldTable {
     }
 
     /// Removes the labels of the samples within times in which events were lost.
-    pub fn lose_labels(
-        &mut self,
-        samples: &Table<SampleId, SampleRow>,
-        losses: &[RangeInclusive<Timestamp>],
-    ) {
+    pub fn lose_labels(&mut self, samples: &Table<SampleId, SampleRow>, losses: &TimeRanges) {
         if losses.is_empty() {
             return;
         }
-        let losses = merged(losses);
         let is_lost = |sample: SampleId| {
-            let Some(time) = samples.get(sample).and_then(SampleRow::time) else { return false };
-            let first = losses.partition_point(|loss| *loss.end() < time);
-            losses.get(first).is_some_and(|loss| loss.contains(&time))
+            let time = samples.get(sample).and_then(SampleRow::time);
+            time.is_some_and(|time| losses.contains(time))
         };
         for &index in &self.labels {
             let Some(rows) = self.columns.get_mut(index) else { continue };
@@ -258,24 +247,10 @@ impl FieldTable {
     }
 }
 
-/// Returns disjoint ranges that cover the same times, ascending.
-fn merged(ranges: &[RangeInclusive<Timestamp>]) -> Vec<RangeInclusive<Timestamp>> {
-    let mut sorted = ranges.to_vec();
-    sorted.sort_unstable_by_key(|range| *range.start());
-    let mut merged: Vec<RangeInclusive<Timestamp>> = Vec::new();
-    for range in sorted {
-        match merged.last_mut() {
-            Some(last) if range.start() <= last.end() => {
-                *last = *last.start()..=*last.end().max(range.end());
-            }
-            _ => merged.push(range),
-        }
-    }
-    merged
-}
-
 #[cfg(test)]
 mod tests {
+    use address::Timestamp;
+
     use super::*;
 
     #[test]
@@ -352,7 +327,7 @@ mod tests {
         let samples = Table::from_vec([10, 20, 30, 40, 50].map(row).to_vec());
         let losses = [(45, 60), (15, 20), (50, 55), (16, 18)];
         let losses = losses.map(|(from, to)| Timestamp(from)..=Timestamp(to));
-        fields.lose_labels(&samples, &losses);
+        fields.lose_labels(&samples, &losses.into_iter().collect());
         let unknown = Some(Err("unknown"));
         assert_eq!(labels(&fields), [first, unknown, Some(Ok(7)), ended, unknown, None]);
         assert_eq!(fields.unknown_labels(), 2);

@@ -61,6 +61,12 @@ pub enum FieldValue {
 }
 
 impl FieldRows {
+    /// Returns a column without values.
+    pub(super) fn new(event: Option<EventId>, name: StringId, kind: FieldKind) -> Self {
+        let (samples, values, unlabelled) = (Vec::new(), Vec::new(), Vec::new());
+        Self { event, name, kind, samples, values, unlabelled }
+    }
+
     /// Returns the value of a sample.
     #[must_use]
     pub fn of_sample(&self, sample: SampleId) -> Option<FieldValue> {

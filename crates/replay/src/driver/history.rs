@@ -1,9 +1,7 @@
 //! Fields, labels and spans in the tables of a replay.
 
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use address::Timestamp;
 use options::FieldSelection;
 use perf_data::Head;
 use profile::query::StackWalker;
@@ -69,8 +67,7 @@ impl Replayer<'_> {
     /// Removes the labels of samples within times in which events were lost.
     pub(super) fn lose_labels(&mut self) {
         let Some(history) = self.planner.history() else { return };
-        let losses = history.without_labels().into_iter().map(|(from, to)| from..=to);
-        let losses: Vec<RangeInclusive<Timestamp>> = losses.collect();
+        let losses = history.without_labels();
         let Profile { fields, samples, .. } = &mut self.merged.profile;
         fields.lose_labels(samples, &losses);
     }
@@ -119,8 +116,12 @@ impl Replayer<'_> {
                 .labels()
                 .map(|labels| labels.columns().iter().map(|(name, _)| name.clone()).collect())
                 .unwrap_or_default();
-            let inside =
-                Inside::new(name, &options, (&spans, &times), (&labels, self.merged.redactor()));
+            let inside = Inside::new(
+                name,
+                &options,
+                (&spans, &times),
+                (&labels, self.merged.redactor.as_ref()),
+            );
             let profile = &self.merged.profile;
             let wanted = profile.samples.entries().map(|(id, row)| {
                 let thread = threads.get(row.thread.index());

@@ -1,8 +1,9 @@
 //! The samples inside spans.
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
-use address::{Pid, Tid, Timestamp};
+use address::{Pid, Tid, TimeRanges, Timestamp};
 use hashbrown::HashMap;
 use options::{SpanLimit, SpanOptions, SpanRule};
 use profile::{FieldValue, Profile, SampleId, SampleRow};
@@ -17,8 +18,8 @@ use crate::redactor::Redactor;
 pub(super) struct Inside {
     /// The parts of the keys, of each rule of the name.
     rules: Vec<InsideRule>,
-    /// Times by rule and part, ascending and disjoint.
-    times: HashMap<(usize, Part), Vec<RangeInclusive<Timestamp>>>,
+    /// Times by rule and part.
+    times: HashMap<(usize, Part), TimeRanges>,
 }
 
 /// How samples belong to the spans of a rule.
@@ -38,7 +39,7 @@ struct InsideRule {
 struct Part {
     pid: Option<Pid>,
     tid: Option<Tid>,
-    label: Option<Box<[u8]>>,
+    label: Option<Arc<[u8]>>,
 }
 
 impl Inside {
@@ -75,8 +76,8 @@ impl Inside {
                 by_part.entry((rule.at, part)).or_default().push(span.begin.time..=span.end);
             }
         }
-        by_part.values_mut().for_each(join);
-        Self { rules, times: by_part }
+        let times = by_part.into_iter().map(|(part, ranges)| (part, ranges.into_iter().collect()));
+        Self { rules, times: times.collect() }
     }
 
     /// Returns true if a sample of a thread is inside one of the spans.
@@ -89,9 +90,7 @@ impl Inside {
         let Some(time) = row.time() else { return false };
         self.rules.iter().any(|rule| {
             let Some(part) = rule.part_of_sample(profile, thread, id) else { return false };
-            let Some(times) = self.times.get(&(rule.at, part)) else { return false };
-            let first = times.partition_point(|range| *range.end() < time);
-            times.get(first).is_some_and(|range| range.contains(&time))
+            self.times.get(&(rule.at, part)).is_some_and(|times| times.contains(time))
         })
     }
 }
@@ -139,16 +138,4 @@ impl InsideRule {
             label,
         })
     }
-}
-
-/// Makes ranges ascending and disjoint.
-fn join(ranges: &mut Vec<RangeInclusive<Timestamp>>) {
-    ranges.sort_unstable_by_key(|range| (*range.start(), *range.end()));
-    ranges.dedup_by(|next, last| {
-        let is_joined = next.start() <= last.end();
-        if is_joined {
-            *last = *last.start()..=*last.end().max(next.end());
-        }
-        is_joined
-    });
 }

@@ -32,7 +32,7 @@ pub(crate) struct MergedTables {
     pub(crate) missing_fields: u64,
     pub(crate) dropped_stacks: u64,
     /// Replaces values by hashes, if requested.
-    redactor: Option<Redactor>,
+    pub(super) redactor: Option<Redactor>,
 }
 
 impl MergedTables {
@@ -76,11 +76,6 @@ impl MergedTables {
             samples.push(row);
         }
         self.count(&slice.counts);
-    }
-
-    /// Replaces values by hashes, if requested.
-    pub(crate) const fn redactor(&self) -> Option<&Redactor> {
-        self.redactor.as_ref()
     }
 
     /// Adds columns for fields.

@@ -60,27 +60,27 @@ pub(super) fn add_spans(
     if spans.is_empty() {
         return;
     }
-    let redactor = merged.redactor().cloned();
-    let profile = &mut merged.profile;
-    let begins: HashMap<SpanBegin, ()> = spans.iter().map(|span| (span.begin, ())).collect();
-    let mut samples: HashMap<SpanBegin, SampleId> = HashMap::new();
+    let MergedTables { profile, redactor, .. } = merged;
+    let mut samples: HashMap<SpanBegin, Option<SampleId>> =
+        spans.iter().map(|span| (span.begin, None)).collect();
     for (id, row) in profile.samples.entries() {
         let Some(thread) = threads.get(row.thread.index()) else { continue };
         let (pid, tid, event) = (thread.pid, thread.tid, row.event.index() as u16);
         let begin = SpanBegin { pid, tid, time: row.time().unwrap_or(Timestamp(0)), event };
-        if begins.contains_key(&begin) {
-            samples.insert(begin, id);
+        if let Some(sample) = samples.get_mut(&begin) {
+            *sample = Some(id);
         }
     }
     let mut rows = Vec::new();
     for (span, time) in spans.iter().zip(times) {
-        let (Some(&sample), Some(rule)) = (samples.get(&span.begin), options.rules.get(span.rule))
+        let (Some(&Some(sample)), Some(rule)) =
+            (samples.get(&span.begin), options.rules.get(span.rule))
         else {
             continue;
         };
         let name = profile.strings.intern(rule.name.as_bytes());
         let key = span.key.as_ref().map(|key| key.join(&b'+'));
-        let key = match &redactor {
+        let key = match redactor {
             Some(redactor) => key.map(|key| redactor.hash(&key)),
             None => key,
         };

@@ -1,7 +1,6 @@
 //! The debug information of a file: its own, or that of its debug file, with the supplementary file.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use budget::{Budget, Meter};
 use gimli::{Dwarf, EndianSlice, RunTimeEndian, SectionId};
@@ -22,7 +21,7 @@ pub(super) struct DebugInfo<'i> {
 }
 
 /// The sections that variables need.
-const SECTIONS: [SectionId; 13] = [
+const SECTIONS: [SectionId; 12] = [
     SectionId::DebugInfo,
     SectionId::DebugAbbrev,
     SectionId::DebugStr,
@@ -35,16 +34,12 @@ const SECTIONS: [SectionId; 13] = [
     SectionId::DebugLoc,
     SectionId::DebugLocLists,
     SectionId::DebugTypes,
-    SectionId::DebugAranges,
 ];
 
 impl<'i> DebugInfo<'i> {
     /// Unpacks the sections; `None` if the file has no debug information.
-    pub(super) fn load(image: &'i LoadedImage, images: &ImageStore) -> Option<Self>
-    where
-        Arc<Image>: 'i,
-    {
-        let own: &'i Image = image.image();
+    pub(super) fn load(image: &'i LoadedImage, images: &ImageStore) -> Option<Self> {
+        let own = image.image();
         let has_info = |image: &Image| image.section(".debug_info").is_some();
         let debug = || image.debug(images).map(|debug| &**debug);
         let main = Some(own).filter(|own| has_info(own)).or_else(debug)?;

@@ -19,7 +19,7 @@ pub(crate) struct RequestedFrames<'r> {
     /// By module.
     files: HashMap<ModuleId, Option<Arc<CachedFile>>>,
     /// Limit on the steps of expressions in call frame information.
-    steps: [Cell<u32>; 1],
+    steps: Cell<u32>,
 }
 
 /// The state of a frame, and its caller.
@@ -34,7 +34,7 @@ struct StatedFrame<'f> {
 
 impl<'r> RequestedFrames<'r> {
     pub(crate) fn new(requested: &'r RequestedValues) -> Self {
-        Self { requested, files: HashMap::new(), steps: [Cell::new(0)] }
+        Self { requested, files: HashMap::new(), steps: Cell::new(0) }
     }
 
     /// Number of requests.

@@ -73,7 +73,7 @@ impl RunOptions {
     /// # Errors
     /// If hashes are requested and the output has none.
     pub(crate) fn check_redaction(&self, format: Option<Format>) -> anyhow::Result<()> {
-        let Options { redact, with_fields, labels, spans, values, .. } = &self.options;
+        let Options { redact, with_fields, labels, spans, values, trace_text, .. } = &self.options;
         let has_keys = spans.rules.iter().any(|rule| !rule.key.is_empty());
         if redact.is_none() {
             return Ok(());
@@ -82,7 +82,7 @@ impl RunOptions {
             bail!("--redact has no effect on the format hotspot, which prints all fields");
         }
         let has_values = !with_fields.is_empty() || !labels.is_empty() || !values.is_empty();
-        if !has_values && !has_keys {
+        if !has_values && !has_keys && !trace_text {
             bail!(
                 "--redact has no effect: no value is printed; select some with --with-fields or --label"
             );

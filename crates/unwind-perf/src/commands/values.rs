@@ -4,13 +4,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::bail;
+use options::TopFormat;
 use pipeline::{ListedFunction, Observer, VariableError, VariableListing};
 use serde::Serialize;
 
+use super::extensions::by_ending;
 use super::no_samples::no_samples_advice;
 use super::profile::on_pool;
 use crate::args::{RunOptions, ValuesArgs, pipeline, source, with_argument};
 use crate::terminal::{Inputs, OutputTarget, Progress, Status, print_to, shown};
+
+/// File endings of the formats.
+const ENDINGS: [(&str, TopFormat); 3] =
+    [(".txt", TopFormat::Text), (".text", TopFormat::Text), (".json", TopFormat::Json)];
 
 /// A variable of all instances of a function in a file.
 #[derive(Serialize)]
@@ -41,6 +47,8 @@ pub(super) fn run(args: &ValuesArgs) -> anyhow::Result<Status> {
 
 fn run_on_pool(args: &ValuesArgs, run: &RunOptions) -> anyhow::Result<Status> {
     let input = args.input.path()?;
+    let by_ending = args.run.output.as_deref().map(|path| by_ending(path, &ENDINGS)).transpose()?;
+    let format = args.format.or(by_ending.flatten()).unwrap_or_default();
     let inputs = Inputs::new(input, &run.options, &run.map_files);
     let target = OutputTarget::new(args.run.output.as_deref(), &inputs)?;
     let progress = Arc::new(Progress::new(args.run.quiet, args.run.progress_lines));
@@ -57,7 +65,7 @@ fn run_on_pool(args: &ValuesArgs, run: &RunOptions) -> anyhow::Result<Status> {
         bail!("{}", problem(&args.function, files));
     }
     print_to(&target, |out| {
-        if args.json {
+        if format == TopFormat::Json {
             serde_json::to_writer_pretty(&mut *out, &rows)?;
             return out.write_all(b"\n");
         }

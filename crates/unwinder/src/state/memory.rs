@@ -144,8 +144,7 @@ impl SampleMemory<'_> {
                 Some(root) => self.images.options().has_data_below(root),
                 None => true,
             };
-            let most = (1..=bytes.len()).rev().find_map(|len| image.read_only_bytes(svma, len));
-            most.filter(|_| is_read)
+            image.read_only_from(svma).filter(|_| is_read)
         });
         let known = known.unwrap_or_default();
         let len = known.len().min(bytes.len());

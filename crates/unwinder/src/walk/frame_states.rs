@@ -10,10 +10,10 @@ use profile::FoundBy;
 
 use crate::arch::{NARROW, Processor, WIDE, processor};
 use crate::frame::{Caller, Frame};
-use crate::state::{Registers, SampleMemory, WalkContext, WalkMode, WordForm};
+use crate::state::{Registers, SampleMemory, WalkContext, WalkMode};
 use crate::walk::UserState;
 use crate::walk::Walker;
-use crate::walk::limits::{most_tried, steps_of};
+use crate::walk::limits::most_tried;
 use crate::walk::start::initial_registers;
 use crate::walk::without_cfi::LookedUpFrame;
 
@@ -51,27 +51,18 @@ impl FrameState<'_> {
 
 impl Walker<'_> {
     /// Returns the states of the first user frames of a walked sample, innermost first: at most `count`, as far as call
-    /// frame information leads. `frames` are those of the walk.
+    /// frame information leads. `frames` are those of the walk; `steps` counts the operations of expressions.
     pub fn frame_states<'w>(
         &'w mut self,
         state: &UserState<'w>,
         sampled: impl Iterator<Item = (u32, u64)>,
         frames: &[Frame],
-        (count, steps): (usize, &'w [Cell<u32>; 1]),
+        (count, steps): (usize, &'w Cell<u32>),
     ) -> Vec<FrameState<'w>> {
         let mut states = Vec::new();
         let Some(arch) = processor(state.arch).filter(|_| !state.executed) else { return states };
         let (mut registers, pc) = initial_registers(state, arch, sampled);
-        let [steps] = steps;
-        steps.set(steps_of(state.stack.len()));
-        let memory = SampleMemory {
-            stack: state.stack,
-            stack_start: registers.sp(arch),
-            form: WordForm::of(arch, state.big_endian),
-            space: state.space,
-            images: self.images,
-            steps,
-        };
+        let memory = state.memory(&registers, arch, self.images, steps);
         let trial_frames = &Cell::new(most_tried(state.stack.len()));
         let context = WalkContext { memory, arch, mode: WalkMode::Sample, trial_frames };
         let first = frames.first().map(|frame| frame.in_process());

@@ -59,6 +59,27 @@ pub struct UserState<'a> {
     pub thread: u32,
 }
 
+impl<'a> UserState<'a> {
+    /// The memory of the sample, with the steps that expressions may run for it.
+    fn memory(
+        &self,
+        registers: &Registers,
+        arch: Processor,
+        images: &'a ImageStore,
+        steps: &'a Cell<u32>,
+    ) -> SampleMemory<'a> {
+        steps.set(steps_of(self.stack.len()));
+        SampleMemory {
+            stack: self.stack,
+            stack_start: registers.sp(arch),
+            form: WordForm::of(arch, self.big_endian),
+            space: self.space,
+            images,
+            steps,
+        }
+    }
+}
+
 /// The walker of one worker thread, for one sample after another.
 #[derive(Debug)]
 pub struct Walker<'e> {
@@ -174,14 +195,8 @@ impl<'e> Walker<'e> {
     ) -> WalkOutcome {
         let first = frames.len();
         let Some(pc) = pc.map(Avma) else { return EndReason::NoUserRegs.into() };
-        let memory = SampleMemory {
-            stack: state.stack,
-            stack_start: registers.sp(arch),
-            form: WordForm::of(arch, state.big_endian),
-            space: state.space,
-            images: self.images,
-            steps: &Cell::new(steps_of(state.stack.len())),
-        };
+        let steps = &Cell::new(0);
+        let memory = state.memory(&registers, arch, self.images, steps);
         let trial_frames = &Cell::new(most_tried(state.stack.len()));
         let context = WalkContext { memory, arch, mode: WalkMode::Sample, trial_frames };
         let at = state.thread as usize % STACKS;

@@ -2,7 +2,9 @@
 //!
 //! The reports of losses come later than the loss. A loss begins after the last record of its buffer.
 
-use address::Timestamp;
+use std::ops::RangeInclusive;
+
+use address::{TimeRanges, Timestamp};
 use hashbrown::HashMap;
 use perf_data::{Record, Sample, TimedRecord};
 
@@ -13,7 +15,7 @@ const CLOSE: u64 = 1_000_000;
 #[derive(Debug, Default)]
 pub(crate) struct Losses {
     sources: LossSources,
-    times: Vec<(Timestamp, Timestamp)>,
+    times: Vec<RangeInclusive<Timestamp>>,
     /// By id of an event: since when it is throttled.
     throttled: HashMap<u64, Timestamp>,
     /// Losses that are reported without a time, after the last record.
@@ -63,24 +65,17 @@ impl LossSources {
 }
 
 impl Losses {
-    /// Returns the time ranges with losses, each with begin and end: ascending and disjoint.
-    pub(crate) fn times(&self) -> Vec<(Timestamp, Timestamp)> {
+    /// Returns the times in which events may be missing.
+    pub(crate) fn times(&self) -> TimeRanges {
         let end = Timestamp(u64::MAX);
-        let throttled = self.throttled.values().map(|since| (*since, end));
-        let at_end = self.at_end.iter().map(|place| (self.sources.since(*place, end), end));
-        let mut all: Vec<_> = self.times.iter().copied().chain(throttled).chain(at_end).collect();
-        all.sort_unstable();
-        all.dedup_by(|next, last| {
-            let is_joined = next.0 <= last.1;
-            last.1 = if is_joined { last.1.max(next.1) } else { last.1 };
-            is_joined
-        });
-        all
+        let throttled = self.throttled.values().map(|since| *since..=end);
+        let at_end = self.at_end.iter().map(|place| self.sources.since(*place, end)..=end);
+        self.times.iter().cloned().chain(throttled).chain(at_end).collect()
     }
 
     /// Size of the state, in bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
-        self.times.capacity() * size_of::<(Timestamp, Timestamp)>()
+        self.times.capacity() * size_of::<RangeInclusive<Timestamp>>()
     }
 
     /// Applies a sample.
@@ -128,9 +123,7 @@ impl Losses {
     }
 
     fn add(&mut self, since: Timestamp, until: Timestamp) -> bool {
-        if since <= until {
-            self.times.push((since, until));
-        }
+        self.times.push(since..=until);
         true
     }
 }

@@ -6,7 +6,7 @@ pub(crate) mod losses;
 pub(crate) mod spans;
 pub(crate) mod value_filter;
 
-use address::Timestamp;
+use address::{TimeRanges, Timestamp};
 use options::{LabelOptions, SpanOptions};
 use perf_data::{Head, Sample, SampleEntry, TimedRecord};
 
@@ -78,16 +78,16 @@ impl History {
         }
     }
 
-    /// Returns the time ranges without labels, each with begin and end.
-    pub(crate) fn without_labels(&self) -> Vec<(Timestamp, Timestamp)> {
+    /// Returns the times without labels.
+    pub(crate) fn without_labels(&self) -> TimeRanges {
         match self.labels.as_ref().map_or(0, Labels::partial_events) {
-            0 => self.losses.times(),
-            _ => vec![(Timestamp(0), Timestamp(u64::MAX))],
+            0 => self.losses(),
+            _ => std::iter::once(Timestamp(0)..=Timestamp(u64::MAX)).collect(),
         }
     }
 
-    /// Returns the time ranges with losses, each with begin and end.
-    pub(crate) fn losses(&self) -> Vec<(Timestamp, Timestamp)> {
+    /// Returns the times in which events may be missing.
+    pub(crate) fn losses(&self) -> TimeRanges {
         self.losses.times()
     }
 

@@ -8,7 +8,9 @@
 //! All events are applied in time order, including samples that the filter rejects. A loss ends all open spans without a
 //! result, since their ends may be missing.
 
-use address::{Pid, Tid, Timestamp};
+use std::sync::Arc;
+
+use address::{Pid, Tid, TimeRanges, Timestamp};
 use hashbrown::HashMap;
 use options::{FieldSelection, SpanEvent, SpanOptions, SpanRule, fits_event};
 use perf_data::{
@@ -16,7 +18,7 @@ use perf_data::{
 };
 
 use crate::plan::history::value_filter::fulfils;
-use crate::values::json_array;
+use crate::values::OwnedValue;
 
 /// Most spans of one kind that a thread can have begun at a time. Older ones are dropped.
 const DEEPEST: usize = 256;
@@ -38,7 +40,7 @@ pub(crate) struct Spans {
 }
 
 /// The parts of a key, as text.
-pub(crate) type SpanKey = Box<[Box<[u8]>]>;
+pub(crate) type SpanKey = Box<[Arc<[u8]>]>;
 
 /// Numbers of events without a span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -209,14 +211,10 @@ impl Spans {
     }
 
     /// Returns the spans, except those in whose time events were lost, and the numbers of events without a span.
-    /// `losses` are ascending and disjoint.
-    pub(crate) fn finish(&self, losses: &[(Timestamp, Timestamp)]) -> (Vec<EndedSpan>, SpanCounts) {
+    pub(crate) fn finish(&self, losses: &TimeRanges) -> (Vec<EndedSpan>, SpanCounts) {
         let mut counts = self.counts;
         counts.unended += self.open() as u64;
-        let is_lost = |span: &EndedSpan| {
-            let first = losses.partition_point(|(_, until)| *until < span.begin.time);
-            losses.get(first).is_some_and(|(since, _)| *since <= span.end)
-        };
+        let is_lost = |span: &EndedSpan| losses.overlaps(span.begin.time, span.end);
         let known = self.ended.iter().filter(|span| !is_lost(span)).cloned();
         let known: Vec<EndedSpan> = known.collect();
         counts.unknown += (self.ended.len() - known.len()) as u64;
@@ -276,11 +274,10 @@ impl Effect {
     }
 }
 
-fn text_of(value: TraceValue<'_>) -> Box<[u8]> {
-    match value {
-        TraceValue::Signed(number, _) => number.to_string().into_bytes().into(),
-        TraceValue::Unsigned(number, _) => number.to_string().into_bytes().into(),
-        TraceValue::Text(text) => text.into(),
-        TraceValue::List(values) => json_array(&values).into_bytes().into(),
+fn text_of(value: TraceValue<'_>) -> Arc<[u8]> {
+    match OwnedValue::of(value).into_text() {
+        OwnedValue::Text(text) => text,
+        // Fields are not labels, and numbers are text now.
+        _ => Arc::default(),
     }
 }

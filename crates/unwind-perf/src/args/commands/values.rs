@@ -1,8 +1,13 @@
 //! The arguments of `values`.
 
 use clap::Args;
+use options::TopFormat;
 
 use super::profile::{InputArg, RunArgs};
+use crate::args::values::ChoiceParser;
+
+/// The formats of a list.
+const FORMATS: ChoiceParser<TopFormat> = ChoiceParser::of(&[TopFormat::Text, TopFormat::Json]);
 
 /// The arguments of `values`.
 #[derive(Debug, Args)]
@@ -14,9 +19,9 @@ pub(crate) struct ValuesArgs {
     #[command(flatten)]
     pub(crate) input: InputArg,
 
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    /// Format of the output [default: by the ending of FILE, else text]
+    #[arg(short, long, value_name = "FORMAT", value_parser = FORMATS)]
+    pub(crate) format: Option<TopFormat>,
 
     #[command(flatten)]
     pub(crate) run: RunArgs,

@@ -314,6 +314,10 @@ fn hashes_replace_values() {
     assert!(!strings.contains(&json!("a")) && strings.contains(&a), "{strings:?}");
     let fields = json["fields"].as_array().expect("fields");
     assert!(fields.iter().all(|field| field["type"] == "text"));
+    let text = it.run(&["-f", "perf-script", "-F", "event,trace", "--redact=k"]).expect_status(0);
+    let text = text.text().to_owned();
+    let traces = text.lines().filter(|line| line.contains("system:thing"));
+    assert!(traces.clone().count() == 4 && traces.clone().all(|line| line.contains('#')), "{text}");
     // Conditions and grouping.
     let rows = it.run(&[
         "top",

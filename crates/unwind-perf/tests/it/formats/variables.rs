@@ -52,7 +52,7 @@ fn variables_are_typed_columns() {
 
 #[test]
 fn a_function_lists_its_variables() {
-    let list = of_case(&["values", "--json", "spin"]).expect_status(0).json();
+    let list = of_case(&["values", "--format", "json", "spin"]).expect_status(0).json();
     let row = |row: &Value| json!([row["name"], row["parameter"], row["type"], row["location"]]);
     let rows: Vec<Value> = list.as_array().expect("rows").iter().map(row).collect();
     let expected = [
