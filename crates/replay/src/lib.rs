@@ -21,7 +21,7 @@
 //! | `join` | outer frames of truncated chains, taken from other samples of the thread |
 //! | `tails` | frames that tail calls removed |
 //! | `plan` | records in time order: the space of each sample, and threads |
-//! | `requested` | values of functions' variables in the frames of a sample |
+//! | `variables` | values of functions' variables in the frames of a sample |
 //! | `slice` | the walk of a slice of samples, and its tables |
 //! | `repair` | windows of walked slices: truncated chains are joined, and tail calls are shown |
 //! | `driver` | chunks pass through plan, walk, repair and merge |
@@ -31,10 +31,10 @@ mod join;
 mod plan;
 mod redactor;
 mod repair;
-mod requested;
 mod slice;
 mod tails;
 mod values;
+mod variables;
 
 pub use driver::findings::STACKS_DROPPED;
 pub use driver::history::HistoryCounts;
@@ -49,7 +49,7 @@ pub use plan::history::spans::SpanCounts;
 pub use plan::off_cpu::{OffCpuSpan, OffCpuTimes, SampleKey, has_switches};
 pub use plan::threads::Thread;
 pub use plan::without_switches::ThreadWithoutSwitches;
-pub use requested::{
-    ListedFunction, RequestedValues, VariableError, VariableListing, list_function,
-};
 pub use slice::related::SharedMemory;
+pub use variables::{
+    ListedFunction, RequestedVariables, VariableError, VariableListing, list_function,
+};

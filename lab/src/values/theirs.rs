@@ -81,6 +81,8 @@ pub(super) fn values(program: &Built, stops: u64) -> Result<Run> {
         let output = program.file.with_extension(format!("{seed}.json"));
         let mut gdb = command::words("gdb -batch -nx -x");
         gdb.arg(&script).arg(&program.file);
+        // A gdb that crashes writes its core into the current folder.
+        gdb.current_dir(program.file.parent().context("no folder")?);
         gdb.env("VALUES_OUT", &output).env("VALUES_STOPS", missing.to_string());
         gdb.env("VALUES_SOURCE", program.source).env("VALUES_SEED", seed.to_string());
         if let Err(error) = command::quiet_output(&mut gdb) {

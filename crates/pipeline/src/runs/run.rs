@@ -11,7 +11,7 @@ use host::{FileKind, Origin};
 use module_map::Timeline;
 use options::Options;
 use perf_data::{Head, RecordCounts, ScanOptions, SessionOptions};
-use replay::{ReplayObserver, ReplayOptions, Replayer, RequestedValues, Thread, has_switches};
+use replay::{ReplayObserver, ReplayOptions, Replayer, RequestedVariables, Thread, has_switches};
 use unwinder::{Engine, StoredRules};
 
 use super::events::filter;
@@ -239,12 +239,12 @@ impl Run<'_> {
     }
 
     /// Returns the requested variables of functions.
-    fn variables(&self) -> Result<Option<Arc<RequestedValues>>, Error> {
+    fn variables(&self) -> Result<Option<Arc<RequestedVariables>>, Error> {
         let texts = &self.options.values;
         if texts.is_empty() {
             return Ok(None);
         }
-        let requested = RequestedValues::parse(texts, Budget::default());
+        let requested = RequestedVariables::parse(texts, Budget::default());
         let requested =
             requested.map_err(|(text, problem)| Error::FunctionVariable { text, problem })?;
         Ok(Some(Arc::new(requested)))

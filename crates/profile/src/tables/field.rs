@@ -177,8 +177,8 @@ impl FieldTable {
         self.spans.renumber(new);
     }
 
-    /// Gives samples the labels and variables of others: pairs of an inserted sample and the one that it is derived from, both with
-    /// their final ids, ascending by the first.
+    /// Gives samples the labels and variables of others. Pairs of an inserted sample and the one that it is derived from,
+    /// both with their final ids, ascending by the first.
     pub fn copy_labels(&mut self, pairs: &[(SampleId, SampleId)]) {
         for &index in self.labels.iter().chain(&self.variables) {
             let Some(rows) = self.columns.get_mut(index) else { continue };

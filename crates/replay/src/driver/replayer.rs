@@ -29,10 +29,10 @@ use crate::plan::position::PlanPosition;
 use crate::plan::threads::Thread;
 use crate::repair::repaired::RepairedSlice;
 use crate::repair::window::Window;
-use crate::requested::RequestedValues;
 use crate::slice::evidence::UnwoundChains;
 use crate::slice::observed_modules::ObservedModules;
 use crate::slice::related::SharedMemory;
+use crate::variables::RequestedVariables;
 
 /// How far truncated chains are completed.
 pub use options::{FieldSelection, Join, LabelOptions, SpanOptions};
@@ -60,7 +60,7 @@ pub struct ReplayOptions {
     /// Spans, and the samples inside them that are wanted.
     pub spans: SpanOptions,
     /// Requested variables of functions, which become the columns after those of labels.
-    pub variables: Option<Arc<RequestedValues>>,
+    pub variables: Option<Arc<RequestedVariables>>,
     /// Key of the hashes that replace values.
     pub redact: Option<String>,
     /// Pattern of the field, or name of the spans, that are the weight of samples; samples without it are omitted.

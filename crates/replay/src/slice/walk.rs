@@ -10,7 +10,6 @@ use unwinder::{CodeLocation, Frame, Walker};
 use crate::plan::kernel_frames::kernel_frames;
 use crate::plan::planned::PlannedSample;
 use crate::plan::spaces::{LaterSpace, Spaces};
-use crate::requested::{RequestedFrames, RequestedValues};
 use crate::slice::chain::{Chain, LastChain, SliceScratch};
 use crate::slice::counts::SliceCounts;
 use crate::slice::evidence::UnwoundChains;
@@ -24,6 +23,7 @@ use crate::slice::related::RelatedSpaceCache;
 use crate::slice::stack_needs::note_walked;
 use crate::slice::user_part::{RecordingContext, UserPart};
 use crate::values::{OwnedValue, SliceValue};
+use crate::variables::{RequestedVariables, VariableReader};
 
 /// The walked samples of a slice. Ids are local to the slice.
 #[derive(Debug, Default)]
@@ -64,7 +64,7 @@ pub(crate) struct SliceInputs<'i> {
     /// Requested fields of samples.
     pub(crate) fields: Option<&'i SelectedFields>,
     /// Requested variables of functions.
-    pub(crate) variables: Option<&'i RequestedValues>,
+    pub(crate) variables: Option<&'i RequestedVariables>,
     /// True if stacks are not walked.
     pub(crate) drops_stacks: bool,
 }
@@ -77,9 +77,9 @@ pub(crate) fn walk_slice(
     repair: bool,
 ) -> WalkedSlice {
     let SliceInputs { batch, spaces, unwound, fields, variables, drops_stacks } = inputs;
-    let mut variables = variables.map(RequestedFrames::new);
+    let mut variables = variables.map(VariableReader::new);
     let mut result = WalkedSlice::of_samples(planned.len(), repair);
-    result.n_variables = variables.as_ref().map_or(0, RequestedFrames::len);
+    result.n_variables = variables.as_ref().map_or(0, VariableReader::len);
     let recording = RecordingContext::of(batch.head());
     let (mut scratch, mut filled) = (SliceScratch::default(), FilledSpaceCache::default());
     let (mut frames, mut merged) = (Vec::new(), RelatedSpaceCache::default());
@@ -238,7 +238,7 @@ impl WalkedSlice {
     fn take_variables(
         &mut self,
         planned: &PlannedSample,
-        variables: &mut RequestedFrames<'_>,
+        variables: &mut VariableReader<'_>,
         (user, space): (&UserPart<'_>, &Space),
         walker: &mut Walker<'_>,
         frames: &[Frame],

@@ -75,6 +75,11 @@ fn read_in(
     context.locate(location, Some(width))?.read(0, width, &context)
 }
 
+/// A frame of a function without a frame base.
+fn plain<'c>(frame: &'c Numbers, function: &'c Identity, meter: &'c Meter) -> Context<'c> {
+    Context { frame, address: 0, frame_base: &Location::Absent, function, meter, nesting: 0 }
+}
+
 fn whole(program: Program) -> Location {
     Location::Everywhere(Arc::new(program))
 }
@@ -209,15 +214,7 @@ fn implicit_pointers_lead_to_objects() {
     let program = Program::of(&[0xa0, 9, 0, 0, 0, 1]).with_object(9, object);
     let meter = Meter::new(&Budget::default(), 1000);
     let (frame, function) = (Numbers::default(), identity());
-    let frame_base = &Location::Absent;
-    let context = Context {
-        frame: &frame,
-        address: 0,
-        frame_base,
-        function: &function,
-        meter: &meter,
-        nesting: 0,
-    };
+    let context = plain(&frame, &function, &meter);
     let place = context.evaluate(&program, Some(8)).expect("a pointer");
     assert_eq!(place.read(0, 8, &context), Err(Absence::NoAddress));
     let Ok(Pointee::Object(object)) = place.pointee(0, 8, &context) else { panic!("no object") };
@@ -309,15 +306,8 @@ fn hostile_expressions_end() {
 fn work_is_charged() {
     let limit = Limit { base: 40, per_byte: 0, most: 40 };
     let meter = Meter::new(&Budget::default().with(Resource::Steps, limit), 0);
-    let (frame, function, frame_base) = (Numbers::default(), identity(), &Location::Absent);
-    let context = Context {
-        frame: &frame,
-        address: 0,
-        frame_base,
-        function: &function,
-        meter: &meter,
-        nesting: 0,
-    };
+    let (frame, function) = (Numbers::default(), identity());
+    let context = plain(&frame, &function, &meter);
     let program = Program::of(&[0x55]);
     let ended = (0..10).find(|_| context.evaluate(&program, Some(8)).is_err());
     assert_eq!(ended, Some(4));

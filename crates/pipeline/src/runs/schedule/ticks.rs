@@ -30,7 +30,7 @@ const LOOK_UP: Duration = Duration::from_secs(1);
 /// Least pause after a look-up of names, as a multiple of its duration.
 const REST: u32 = 9;
 
-/// Time of continuous arrears after which stacks are dropped. The batches that may wait hold some four seconds.
+/// Time without an idle moment after which stacks are dropped. The batches that may wait hold some four seconds.
 const BEHIND: Duration = Duration::from_millis(1500);
 
 /// Processes a stream to its end, or until the sink has enough.

@@ -112,7 +112,7 @@ pub(crate) struct Weighing<'o> {
 pub(in crate::runs) fn weights(weighing: Weighing<'_>, head: &Head) -> Vec<(u16, Vec<u8>)> {
     let Weighing { pattern, spans } = weighing;
     if let Some((name, _)) = spans.weight(pattern) {
-        let begins = begins(spans, name, head).map(|(event, _)| event);
+        let begins = begins(spans, name, head).into_iter();
         return begins.map(|event| (event, pattern.as_bytes().to_vec())).collect();
     }
     let mut fields = SelectedFields::default();

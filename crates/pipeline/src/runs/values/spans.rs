@@ -9,16 +9,14 @@ use crate::error::Error;
 /// The name of the option in [`options`].
 const OPTION: &str = "span";
 
-/// Returns the events that begin spans of a name, with the condition that they have to fulfil.
-pub(super) fn begins<'h>(
-    spans: &SpanOptions,
-    name: &str,
-    head: &'h Head,
-) -> impl Iterator<Item = (u16, &'h Event)> {
-    let rules = spans.rules.iter().filter(|rule| rule.name == name);
-    let patterns: Vec<String> = rules.map(|rule| rule.begin.event.clone()).collect();
+/// Returns the events that can begin spans of a name, by index.
+pub(super) fn begins(spans: &SpanOptions, name: &str, head: &Head) -> Vec<u16> {
+    let is_begin = |event: &Event| {
+        let mut rules = spans.rules.iter().filter(|rule| rule.name == name);
+        rules.any(|rule| fits_event(&rule.begin.event, &event.name))
+    };
     let events = (0..).zip(head.events());
-    events.filter(move |(_, event)| patterns.iter().any(|it| fits_event(it, &event.name)))
+    events.filter(|(_, event)| is_begin(event)).map(|(index, _)| index).collect()
 }
 
 /// Refuses spans of unknown events or fields, and samples inside spans that are not described.

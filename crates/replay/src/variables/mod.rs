@@ -11,8 +11,8 @@ use image_store::{ImageStore, LoadedImage};
 pub use values::{Error as VariableError, VariableListing};
 use values::{Request, Variables};
 
-pub(crate) use self::frames::RequestedFrames;
-use crate::requested::debug_info::{DebugInfo, identifier};
+pub(crate) use self::frames::VariableReader;
+use crate::variables::debug_info::{DebugInfo, identifier};
 
 /// Steps and bytes of one value, as of input of this many bytes.
 const VALUE: usize = 1 << 16;
@@ -21,7 +21,7 @@ const SEARCHED: usize = 32;
 
 /// The requested values, and their variables in the files with samples.
 #[derive(Debug)]
-pub struct RequestedValues {
+pub struct RequestedVariables {
     texts: Vec<String>,
     requests: Vec<Request>,
     budget: Budget,
@@ -45,7 +45,7 @@ pub(crate) struct Searched {
     errors: Vec<Option<values::Error>>,
 }
 
-impl RequestedValues {
+impl RequestedVariables {
     /// Parses requests, each `FUNCTION(PATH)`.
     ///
     /// # Errors

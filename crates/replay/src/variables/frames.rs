@@ -10,12 +10,12 @@ use profile::NoLabel;
 use unwinder::{Frame as WalkedFrame, FrameAddress, FrameState, UserState, Walker};
 use values::{Absence, CallSites, Caller, Frame, Match, Value, Variables};
 
-use crate::requested::{CachedFile, RequestedValues};
 use crate::values::OwnedValue;
+use crate::variables::{CachedFile, RequestedVariables};
 
 /// Reader of requested values for the samples of a slice.
-pub(crate) struct RequestedFrames<'r> {
-    requested: &'r RequestedValues,
+pub(crate) struct VariableReader<'r> {
+    requested: &'r RequestedVariables,
     /// By module.
     files: HashMap<ModuleId, Option<Arc<CachedFile>>>,
     /// Limit on the steps of expressions in call frame information.
@@ -32,8 +32,8 @@ struct StatedFrame<'f> {
     next: Option<&'f Self>,
 }
 
-impl<'r> RequestedFrames<'r> {
-    pub(crate) fn new(requested: &'r RequestedValues) -> Self {
+impl<'r> VariableReader<'r> {
+    pub(crate) fn new(requested: &'r RequestedVariables) -> Self {
         Self { requested, files: HashMap::new(), steps: Cell::new(0) }
     }
 
@@ -51,8 +51,13 @@ impl<'r> RequestedFrames<'r> {
         sampled: impl Iterator<Item = (u32, u64)> + Clone,
         frames: &[WalkedFrame],
     ) -> Vec<(usize, OwnedValue)> {
-        for frame in frames {
-            self.learn(walker, state.space, frame);
+        let mut last = None;
+        for frame in frames.iter().filter(|frame| frame.module.is_some()) {
+            // Neighbours are usually in one module.
+            if last != frame.module {
+                last = frame.module;
+                self.learn(walker, state.space, frame);
+            }
         }
         let Self { requested, files, steps } = self;
         let variables = |frame: &WalkedFrame| -> Option<&Variables> {

@@ -8,7 +8,7 @@ use image_store::{Image, ImageStore, LoadedImage};
 use memchr::memmem;
 use values::{Functions, Instance, Request, Sources, Variables};
 
-use crate::requested::ListedFunction;
+use crate::variables::ListedFunction;
 
 /// Unpacked sections of an image.
 type Sections<'i> = Vec<(SectionId, Cow<'i, [u8]>)>;
