@@ -68,7 +68,8 @@ mod search;
 mod store;
 
 pub use elf::{
-    CallSlot, Exported, Image, ImageError, MODULE_CODE, Section, Segment, SlotValue, is_within,
+    CallSlot, Exported, Image, ImageError, MODULE_CODE, NeededLibraries, Section, Segment,
+    SlotValue, is_within,
 };
 pub use identity::{Difference, FileProof, LoadError};
 pub use search::{

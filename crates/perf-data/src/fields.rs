@@ -25,7 +25,12 @@ pub struct FieldColumn {
     /// Type of its values.
     pub kind: FieldKind,
     source: FieldSource,
+    /// Field with the length of the text, in bytes.
+    length: Option<TraceField<'static>>,
 }
+
+/// Suffix of the field with the length of a text that has no end of its own, as the probes of `unwind-perf record` have.
+const LENGTH: &[u8] = b"__len";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum FieldSource {
@@ -100,7 +105,9 @@ impl RecordedFields {
                 fields.omitted += format.fields.len().saturating_sub(room) as u64;
                 let known = format.fields.iter().take(room);
                 let column = |field| FieldColumn::of_format(index, field, data.endian());
+                let first = fields.columns.len();
                 fields.columns.extend(known.map(column));
+                fields.add_lengths(first);
             }
             for (number, name, bit) in SampleNumber::ALL {
                 if number.is_recorded(bit, event) {
@@ -111,13 +118,32 @@ impl RecordedFields {
         fields
     }
 
+    /// Joins texts with the fields of their lengths, among the columns of one event.
+    fn add_lengths(&mut self, first: usize) {
+        let of_event = self.columns.get_mut(first..).unwrap_or_default();
+        let length = |it: &FieldColumn| match it.source {
+            FieldSource::Raw(field, _) if it.kind.is_number() => {
+                Some((it.name.strip_suffix(LENGTH)?.into(), field))
+            }
+            _ => None,
+        };
+        let lengths: Vec<(Box<[u8]>, _)> = of_event.iter().filter_map(length).collect();
+        for (name, length) in lengths {
+            let is_text = |it: &&mut FieldColumn| it.name == name && it.kind == FieldKind::Text;
+            if let Some(text) = of_event.iter_mut().find(is_text) {
+                text.length = Some(length);
+            }
+        }
+    }
+
     fn add_number(&mut self, event: u16, number: SampleNumber, name: &str) {
         if self.columns.len() == MOST_FIELDS {
             self.omitted += 1;
             return;
         }
         let (kind, source) = (FieldKind::Unsigned, FieldSource::Sample(number));
-        self.columns.push(FieldColumn { event, name: name.as_bytes().into(), kind, source });
+        let name = name.as_bytes().into();
+        self.columns.push(FieldColumn { event, name, kind, source, length: None });
     }
 
     /// The fields.
@@ -154,7 +180,7 @@ impl FieldColumn {
             TraceKind::Number => FieldKind::Unsigned,
         };
         let source = FieldSource::Raw(TraceField { name: &[], ..*field }, endian);
-        Self { event, name: field.name.into(), kind, source }
+        Self { event, name: field.name.into(), kind, source, length: None }
     }
 
     /// Returns true if the raw data of samples have the field.
@@ -172,7 +198,8 @@ impl FieldColumn {
 
     /// Returns the value in a sample of the event; `None` if the sample does not have it.
     ///
-    /// Text ends at its first NUL byte.
+    /// Text ends at its first NUL byte, or has the length that another field states. A text that the kernel could not
+    /// read has not even the NUL byte.
     #[must_use]
     pub fn value<'s>(&self, sample: &Sample<'s>) -> Option<TraceValue<'s>> {
         let (field, endian) = match &self.source {
@@ -181,8 +208,23 @@ impl FieldColumn {
                 return number.of(sample).map(|number| TraceValue::Unsigned(number, 8));
             }
         };
-        Some(match field.value(sample.raw?, endian)? {
-            TraceValue::Text(text) => TraceValue::Text(text.split(|&byte| byte == 0).next()?),
+        let raw = sample.raw?;
+        let length = match self.length.map(|it| it.value(raw, endian)) {
+            Some(Some(TraceValue::Unsigned(length, _))) => Some(length),
+            Some(_) => return None,
+            None => None,
+        };
+        Some(match field.value(raw, endian)? {
+            TraceValue::Text(_) if length == Some(0) => TraceValue::Text(&[]),
+            TraceValue::Text([]) if field.is_located() => return None,
+            TraceValue::Text(text) => {
+                let text = text.split(|&byte| byte == 0).next()?;
+                match length.map(usize::try_from) {
+                    // A NUL byte inside, or the kernel's limit, has cut a longer text.
+                    Some(length) => TraceValue::Text(text.get(..length.ok()?)?),
+                    None => TraceValue::Text(text),
+                }
+            }
             value => value,
         })
     }

@@ -88,7 +88,10 @@ pub use perf_data::{Error as RecordingError, Head};
 pub use recording_key::recording_key;
 pub use references::servers_of_environment;
 pub use rejected_samples::RejectedSamples;
-pub use replay::{ListedFunction, STACKS_DROPPED, VariableError, VariableListing};
+pub use replay::{
+    ListedFunction, NoProbe, ProbeArgument, ProbeError, ProbePlace, ProbeRequest, STACKS_DROPPED,
+    VariableError, VariableListing, find_probes,
+};
 pub use runs::{
     Analysis, Grown, Lag, LiveWarning, MapReplay, RecordingWatch, RunAccount, Schedule, Sink,
     StreamOptions, TableSizes, Ticks, dangling_ids,

@@ -51,5 +51,6 @@ pub use plan::threads::Thread;
 pub use plan::without_switches::ThreadWithoutSwitches;
 pub use slice::related::SharedMemory;
 pub use variables::{
-    ListedFunction, RequestedVariables, VariableError, VariableListing, list_function,
+    ListedFunction, NoProbe, ProbeArgument, ProbeError, ProbePlace, ProbeRequest,
+    RequestedVariables, VariableError, VariableListing, find_probes, list_function,
 };

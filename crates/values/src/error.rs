@@ -14,6 +14,13 @@ pub enum Error {
         /// The missing or superfluous part.
         problem: String,
     },
+    /// Text that is not a request of a probe: the text, and the problem.
+    ProbeSyntax {
+        /// The text as given.
+        text: String,
+        /// The missing or superfluous part.
+        problem: String,
+    },
     /// No function of the image has the name.
     UnknownFunction {
         /// The name as given.
@@ -58,6 +65,9 @@ impl fmt::Display for Error {
         match self {
             Self::Syntax { text, problem } => {
                 write!(f, "{text}: expected FUNCTION(PATH): {problem}")
+            }
+            Self::ProbeSyntax { text, problem } => {
+                write!(f, "{text}: expected FUNCTION(ARGUMENT,…) or FUNCTION%return: {problem}")
             }
             Self::UnknownFunction { name, similar } => {
                 write!(f, "no function {name}")?;

@@ -1,4 +1,4 @@
-//! Arguments of uprobes: values at a function's entry, in the notation of the kernel.
+//! Arguments of uprobes: values at the start of a function, in the notation of the kernel.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::dwarf::Sources;
 use crate::error::Error;
 use crate::expr::{Location, Program};
 use crate::functions::{Instance, Variable};
-use crate::request::Path;
+use crate::probe_request::ProbeField;
 use crate::types::{Bound, Shape, Step, bind};
 
 /// The instruction of a probe.
@@ -29,7 +29,7 @@ pub struct ProbePoint {
 /// A value that a probe fetches.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProbeArgument {
-    /// Name of the field: the path with `_` between its parts.
+    /// Name of the field: that of the request, or the path with `_` between its parts.
     pub name: String,
     /// Location, such as `%di` or `+0(+16(%di))`.
     pub fetch: String,
@@ -46,6 +46,10 @@ pub enum ProbeError {
     Absent(Absence),
     /// The function stores the value after this instruction.
     NotStored,
+    /// A local variable, which has no value yet.
+    Local,
+    /// The value is in a register of floating point, by its DWARF number.
+    FloatingPoint(u16),
     /// No code of its own at the address.
     NoFunction,
     /// No names of registers for the processor.
@@ -58,6 +62,10 @@ impl fmt::Display for ProbeError {
             Self::Path(error) => write!(f, "{error}"),
             Self::Absent(absence) => write!(f, "{absence}"),
             Self::NotStored => f.write_str("the function stores it after this instruction"),
+            Self::Local => f.write_str("it is a local variable; probes read arguments"),
+            Self::FloatingPoint(_) => {
+                f.write_str("it is in a register of floating point, which probes cannot read")
+            }
             Self::NoFunction => f.write_str("the address is not of the function's own code"),
             Self::Arch => f.write_str("probes of this processor are not supported"),
         }
@@ -98,6 +106,8 @@ impl ProbePoint {
 #[derive(Clone, Debug)]
 enum Fetch {
     Register(String),
+    Number(i128),
+    Result,
     Memory(Box<Self>, i64),
 }
 
@@ -105,63 +115,119 @@ impl fmt::Display for Fetch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Register(name) => write!(f, "%{name}"),
+            Self::Number(number) => write!(f, "\\{number}"),
+            Self::Result => f.write_str("$retval"),
             Self::Memory(base, offset) => write!(f, "{offset:+}({base})"),
         }
     }
 }
 
+/// Suffix of the field with the length of a text, in bytes. Such a text has no end of its own.
+const LENGTH: &str = "__len";
+
 impl Instance {
-    /// Returns the argument of a probe for each path, in order, or the reason why there is none.
+    /// Returns the address at which a probe reads the fields, and true if it is the first instruction of the function.
+    ///
+    /// Without optimization, the prologue stores arguments into the frame. Go runs the start of a function again if
+    /// its stack grows. Both end with the prologue.
+    #[must_use]
+    pub fn probe_address(&self, fields: &[ProbeField]) -> Option<(u64, bool)> {
+        let entry = self.entry?;
+        let is_late = |it: &Variable| {
+            it.is_stored_late && fields.iter().any(|field| field.path.variable == it.name)
+        };
+        let is_after = self.is_go || self.variables.iter().any(is_late);
+        if is_after && !self.prologue.is_empty() {
+            return Some((self.prologue.end, false));
+        }
+        Some((entry, self.inlined_into.is_none()))
+    }
+
+    /// Returns the arguments of a probe for each field, in order, or the reason why there is none.
     ///
     /// Source: kernel documentation, `trace/uprobetracer.rst`.
     pub fn probe_arguments<'a, R: Reader<Offset = usize>>(
         &self,
         sources: &Sources<'a, R>,
         point: &ProbePoint,
-        paths: &[Path],
-    ) -> Vec<Result<ProbeArgument, ProbeError>> {
-        paths.iter().map(|path| self.probe_argument(sources, point, path)).collect()
+        fields: &[ProbeField],
+    ) -> Vec<Result<Vec<ProbeArgument>, ProbeError>> {
+        fields.iter().map(|field| self.probe_field(sources, point, field)).collect()
     }
 
-    fn probe_argument<'a, R: Reader<Offset = usize>>(
+    /// Returns the argument of a probe at the return; none if the result is not one number, pointer or text.
+    ///
+    /// # Errors
+    /// Damaged debug information, and spent budgets.
+    pub fn probe_result<'a, R: Reader<Offset = usize>>(
+        &self,
+        sources: &Sources<'a, R>,
+    ) -> Result<Vec<ProbeArgument>, Error> {
+        if self.result.is_none() {
+            return Ok(Vec::new());
+        }
+        let bound = bind(sources, self.result, &[])?;
+        let at = At { pieces: vec![(0, Fetch::Result)], offset: 0 };
+        let found = typed(&bound.shape, at).unwrap_or_default();
+        Ok(found.into_iter().map(|it| it.named("retval")).collect())
+    }
+
+    /// Returns true for functions of Go, whose stacks move: a probe of the return would end the program.
+    #[must_use]
+    pub const fn is_go(&self) -> bool {
+        self.is_go
+    }
+
+    fn probe_field<'a, R: Reader<Offset = usize>>(
         &self,
         sources: &Sources<'a, R>,
         point: &ProbePoint,
-        path: &Path,
-    ) -> Result<ProbeArgument, ProbeError> {
-        let is_inside = self.ranges.iter().any(|range| range.contains(&point.address));
-        if self.inlined_into.is_some() || !is_inside {
+        field: &ProbeField,
+    ) -> Result<Vec<ProbeArgument>, ProbeError> {
+        if !self.ranges.iter().any(|range| range.contains(&point.address)) {
             return Err(ProbeError::NoFunction);
         }
-        let in_scope = |it: &&Variable| {
-            it.name == path.variable
-                && (it.scope.is_empty()
-                    || it.scope.iter().any(|range| range.contains(&point.address)))
-        };
-        let variable = self.variables.iter().filter(in_scope).max_by_key(|it| it.depth);
-        let variable = variable.ok_or_else(|| {
+        let path = &field.path;
+        let is_argument = |it: &&Variable| it.is_parameter && !it.is_result;
+        let mut named = self.variables.iter().filter(|it| it.name == path.variable).peekable();
+        if named.peek().is_some() && !named.any(|it| is_argument(&it)) {
+            return Err(ProbeError::Local);
+        }
+        let arguments = || self.variables.iter().filter(is_argument);
+        let variable = arguments().find(|it| it.name == path.variable).ok_or_else(|| {
             ProbeError::Path(Error::UnknownVariable {
                 function: self.name.to_string(),
                 name: path.variable.clone(),
-                existing: self.variables().into_iter().map(str::to_owned).collect(),
+                existing: arguments().map(|it| it.name.clone()).collect(),
             })
         })?;
         let bound = bind(sources, variable.type_key, &path.steps).map_err(ProbeError::Path)?;
-        let start = self.located(point, &variable.location)?;
-        let (fetch, kind) = fetched(start, &bound)?;
-        let name = path.to_string().replace(|c: char| !c.is_alphanumeric() && c != '_', "_");
-        let name = name.trim_matches('_').to_owned();
-        Ok(ProbeArgument { name, fetch: fetch.to_string(), kind })
+        let pieces = self.located(point, variable)?;
+        let found = fetched(pieces, &bound)?;
+        let name = field.name();
+        Ok(found.into_iter().map(|it| it.named(&name)).collect())
+    }
+
+    /// Returns true if a location in memory that holds for the whole function has the value at the point.
+    ///
+    /// Memory above the frame address is written by the caller, except for Go, whose functions store registers there.
+    fn is_stored(&self, point: &ProbePoint, variable: &Variable) -> bool {
+        let is_late = variable.is_stored_late || self.is_go;
+        let is_after = !point.is_entry && !self.prologue.contains(&point.address);
+        self.inlined_into.is_none() && (!is_late || (is_after && !self.is_go))
     }
 
     /// Returns the pieces of a variable: the storage, with the offset in the variable.
     fn located(
         &self,
         point: &ProbePoint,
-        location: &Location,
+        variable: &Variable,
     ) -> Result<Vec<(u64, Fetch)>, ProbeError> {
-        if let Location::Number(_) | Location::Bytes(_) = location {
-            return Err(Absence::Operation("constant").into());
+        let location = &*variable.location;
+        match location {
+            Location::Number(number) => return Ok(vec![(0, Fetch::Number(*number))]),
+            Location::Bytes(_) => return Err(Absence::Operation("constant").into()),
+            _ => {}
         }
         let program = location.at(point.address)?;
         let operations = program.operations().ok_or(Absence::Malformed("location"))?;
@@ -185,6 +251,11 @@ impl Instance {
         if !rest.is_empty() {
             pieces.push((offset, self.storage(point, rest)?));
         }
+        let is_memory = pieces.iter().any(|(_, it)| matches!(it, Fetch::Memory(..)));
+        let is_everywhere = matches!(location, Location::Everywhere(_));
+        if is_memory && is_everywhere && !self.is_stored(point, variable) {
+            return Err(ProbeError::NotStored);
+        }
         Ok(pieces)
     }
 
@@ -199,6 +270,12 @@ impl Instance {
             }
             [Operation::RegisterOffset { register, offset: 0, .. }, Operation::StackValue] => {
                 Ok(Fetch::Register(register_name(point.arch, register.0)?))
+            }
+            [Operation::UnsignedConstant { value }, Operation::StackValue] => {
+                Ok(Fetch::Number(value.into()))
+            }
+            [Operation::SignedConstant { value }, Operation::StackValue] => {
+                Ok(Fetch::Number(value.into()))
             }
             [Operation::RegisterOffset { register, offset, .. }] => {
                 point.memory(register.0, offset)
@@ -229,10 +306,10 @@ impl ProbePoint {
         }
     }
 
-    /// Memory at an offset from a register. At the entry, only that of the caller holds parameters.
+    /// Memory at an offset from a register. At the entry, nothing below the frame address is stored.
     fn memory(&self, register: u16, offset: i64) -> Result<Fetch, ProbeError> {
         let (cfa_register, cfa_offset) = self.cfa;
-        if self.is_entry && (register != cfa_register || offset < cfa_offset) {
+        if self.is_entry && register == cfa_register && offset < cfa_offset {
             return Err(ProbeError::NotStored);
         }
         let name = register_name(self.arch, register)?;
@@ -240,28 +317,42 @@ impl ProbePoint {
     }
 }
 
-/// Follows the steps of a path, and returns the storage with the type.
-fn fetched(pieces: Vec<(u64, Fetch)>, bound: &Bound) -> Result<(Fetch, String), ProbeError> {
+/// A value without its name.
+#[derive(Debug)]
+struct Unnamed {
+    suffix: &'static str,
+    fetch: Fetch,
+    kind: String,
+}
+
+impl Unnamed {
+    fn named(self, name: &str) -> ProbeArgument {
+        let name = format!("{name}{}", self.suffix);
+        ProbeArgument { name, fetch: self.fetch.to_string(), kind: self.kind }
+    }
+}
+
+/// Follows the steps of a path, and returns the storage with the type. A text without end has its length, too.
+fn fetched(pieces: Vec<(u64, Fetch)>, bound: &Bound) -> Result<Vec<Unnamed>, ProbeError> {
     let mut at = At { pieces, offset: 0 };
     for step in &bound.steps {
         match *step {
             Step::Offset(offset) => at.offset = at.offset.saturating_add(offset),
-            Step::Deref(_) => {
-                at = At { pieces: vec![(0, Fetch::Memory(Box::new(at.whole()?), 0))], offset: 0 }
-            }
+            Step::Deref(_) => at = At::behind(at.whole()?),
             Step::Element { .. } => return Err(Absence::Operation("element of a slice").into()),
             Step::Bits { first, count } => {
                 let size = (first % 8 + count).next_power_of_two().clamp(8, 64);
                 at.offset = at.offset.saturating_add(first / 8);
-                return Ok((at.whole()?, format!("b{count}@{}/{size}", first % 8)));
+                let kind = format!("b{count}@{}/{size}", first % 8);
+                return Ok(vec![Unnamed { suffix: "", fetch: at.whole()?, kind }]);
             }
         }
     }
-    let fetch = at.whole()?;
-    typed(&bound.shape, fetch)
+    typed(&bound.shape, at)
 }
 
-fn typed(shape: &Shape, fetch: Fetch) -> Result<(Fetch, String), ProbeError> {
+fn typed(shape: &Shape, at: At) -> Result<Vec<Unnamed>, ProbeError> {
+    let text = |fetch: Fetch| Unnamed { suffix: "", fetch, kind: "string".to_owned() };
     let behind = |fetch: Fetch| Fetch::Memory(Box::new(fetch), 0);
     let unsupported = |name: &str| Err(ProbeError::Absent(Absence::Type(name.into())));
     let kind = match shape {
@@ -275,28 +366,31 @@ fn typed(shape: &Shape, fetch: Fetch) -> Result<(Fetch, String), ProbeError> {
             format!("{}{}", if it.is_signed { 's' } else { 'u' }, 8 * it.size)
         }
         Shape::Pointer(size @ (4 | 8)) => format!("x{}", 8 * size),
-        Shape::TextPointer(_) => return Ok((behind(fetch), "string".to_owned())),
-        Shape::TextArray(_) => match fetch {
-            Fetch::Memory(..) => "string".to_owned(),
-            Fetch::Register(_) => return unsupported("characters in a register"),
+        Shape::TextPointer(_) => return Ok(vec![text(behind(at.whole()?))]),
+        Shape::TextArray(_) => match at.whole()? {
+            fetch @ Fetch::Memory(..) => return Ok(vec![text(fetch)]),
+            _ => return unsupported("characters in a register"),
         },
-        Shape::Span(span) if span.is_terminated => match fetch {
-            Fetch::Memory(base, offset) => {
-                let inside = offset.saturating_add_unsigned(span.pointer.offset);
-                return Ok((behind(Fetch::Memory(base, inside)), "string".to_owned()));
+        Shape::Span(span) if span.elements.is_none() => {
+            let pointer = at.part(span.pointer.offset)?;
+            let mut found = vec![text(behind(pointer))];
+            if !span.is_terminated {
+                let kind = format!("u{}", 8 * span.length.size);
+                let fetch = at.part(span.length.offset)?;
+                found.push(Unnamed { suffix: LENGTH, fetch, kind });
             }
-            Fetch::Register(_) => return unsupported("string in a register"),
-        },
+            return Ok(found);
+        }
         Shape::Reference { size: size @ (4 | 8), target }
             if matches!(**target, Shape::Unsupported { .. }) =>
         {
             format!("x{}", 8 * size)
         }
-        Shape::Reference { target, .. } => return typed(target, behind(fetch)),
+        Shape::Reference { target, .. } => return typed(target, At::behind(at.whole()?)),
         Shape::Unsupported { name, .. } => return unsupported(name),
         _ => return unsupported("without a type of probes"),
     };
-    Ok((fetch, kind))
+    Ok(vec![Unnamed { suffix: "", fetch: at.whole()?, kind }])
 }
 
 /// A part of a variable.
@@ -306,16 +400,28 @@ struct At {
 }
 
 impl At {
+    /// Object that a pointer in some storage points to.
+    fn behind(pointer: Fetch) -> Self {
+        Self { pieces: vec![(0, Fetch::Memory(Box::new(pointer), 0))], offset: 0 }
+    }
+
     /// Storage that starts at the offset.
-    fn whole(self) -> Result<Fetch, ProbeError> {
-        let piece = self.pieces.into_iter().rev().find(|(start, _)| *start <= self.offset);
+    fn whole(&self) -> Result<Fetch, ProbeError> {
+        self.part(0)
+    }
+
+    /// Storage that starts at that many bytes after the offset.
+    fn part(&self, more: u64) -> Result<Fetch, ProbeError> {
+        let offset = self.offset.saturating_add(more);
+        let piece = self.pieces.iter().rev().find(|(start, _)| *start <= offset);
         let (start, fetch) = piece.ok_or(Absence::OptimizedOut)?;
-        match (self.offset - start, fetch) {
+        match (offset - start, fetch.clone()) {
             (0, fetch) => Ok(fetch),
             (inside, Fetch::Memory(base, offset)) => {
                 Ok(Fetch::Memory(base, offset.saturating_add_unsigned(inside)))
             }
-            (_, Fetch::Register(_)) => Err(Absence::Operation("upper part of a register").into()),
+            (_, Fetch::Number(_)) => Err(Absence::Operation("part of a constant").into()),
+            _ => Err(Absence::Operation("upper part of a register").into()),
         }
     }
 }
@@ -329,7 +435,10 @@ fn register_name(arch: Arch, number: u16) -> Result<String, ProbeError> {
         "ax", "dx", "cx", "bx", "si", "di", "bp", "sp", "r8", "r9", "r10", "r11", "r12", "r13",
         "r14", "r15",
     ];
-    let unknown = || ProbeError::Absent(Absence::Register(number));
+    let unknown = || match (arch, number) {
+        (Arch::X86_64, 17..=32) | (Arch::Aarch64, 64..=95) => ProbeError::FloatingPoint(number),
+        _ => ProbeError::Absent(Absence::Register(number)),
+    };
     match (arch, number) {
         (Arch::X86_64, _) => {
             X86_64.get(usize::from(number)).map(|&name| name.to_owned()).ok_or_else(unknown)

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use ::values::{Functions, Instance, Path as ValuePath, ProbePoint, Sources};
+use ::values::{Functions, Instance, Path as ValuePath, ProbeField, ProbePoint, Sources};
 use address::Arch;
 use anyhow::Result;
 use budget::{Budget, Meter};
@@ -54,14 +54,15 @@ fn list(instance: &Instance, sources: &Sources<'_, Slice<'_>>) -> Result<()> {
         let share = 100 * row.available_bytes / row.bytes.max(1);
         let mut probe = String::new();
         if let (true, Some(point), Ok(path)) = (row.is_parameter, entry, ValuePath::parse(name)) {
-            probe = instance
-                .probe_arguments(sources, &point, &[path])
-                .first()
-                .map(|it| {
-                    it.as_ref()
-                        .map_or_else(|error| format!("; no probe: {error}"), |it| format!("; {it}"))
-                })
-                .unwrap_or_default();
+            let field = ProbeField { chosen: None, path };
+            for found in instance.probe_arguments(sources, &point, &[field]) {
+                match found {
+                    Ok(arguments) => {
+                        arguments.iter().for_each(|it| probe.push_str(&format!("; {it}")));
+                    }
+                    Err(error) => probe.push_str(&format!("; no probe: {error}")),
+                }
+            }
         }
         println!("  {kind} {type_name} {name}: {share} %: {location}{probe}");
     }

@@ -342,6 +342,23 @@ impl Image {
         Some(Svma(found.address()))
     }
 
+    /// Returns the address of the first function with a symbol of that name. Functions that select another one at run
+    /// time (`STT_GNU_IFUNC`) do not count.
+    #[must_use]
+    pub fn function_address(&self, name: &[u8]) -> Option<Svma> {
+        let file = object::File::parse(self.bytes()).ok()?;
+        let is_function = |symbol: &object::Symbol<'_, '_>| {
+            let kind = match symbol.flags() {
+                object::SymbolFlags::Elf { st_info, .. } => st_info.0 & 0xf,
+                _ => 0,
+            };
+            kind == object::elf::STT_FUNC.0 && symbol.is_definition()
+        };
+        let mut symbols = file.symbols().chain(file.dynamic_symbols());
+        let found = symbols.find(|it| it.name_bytes() == Ok(name) && is_function(it))?;
+        Some(Svma(found.address()))
+    }
+
     /// Returns the stated ranges of the functions named by symbols, ordered by start. A symbol
     /// without a size has no range.
     /// Function parts that a compiler moved are omitted, because they are entered by jumps.

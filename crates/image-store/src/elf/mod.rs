@@ -27,7 +27,7 @@ pub use error::ImageError;
 pub(crate) use file_allowance::{FileAllowance, OmittedPart};
 pub(crate) use function_parts::CodeSymbols;
 pub use image::Image;
-pub use relocations::{CallSlot, Exported, MODULE_CODE, SlotValue, is_within};
+pub use relocations::{CallSlot, Exported, MODULE_CODE, NeededLibraries, SlotValue, is_within};
 pub(crate) use relocations::{SectionLayout, link};
 pub use section::Section;
 pub use segment::Segment;

@@ -1,4 +1,4 @@
-//! Lookups by build-id alone: for the kernel, and for requests without a recording.
+//! Lookups without a recording: by build-id for the kernel and for requests, and by path.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::debug;
 use super::images::ImageStore;
 use super::loaded::LoadedImage;
 use super::shared::Form;
-use crate::elf::Image;
+use crate::elf::{Image, ImageError};
 use crate::identity::LoadError;
 use crate::kernel;
 use crate::search::{FetchKind, FileCandidate, cached_vdso, paths_by_id, user_files};
@@ -77,6 +77,14 @@ impl ImageStore {
         self.first_of(found, Some(id), Form::Whole)?.ok_or_else(|| {
             LoadError::Missing(PathBuf::from(String::from_utf8_lossy(name).into_owned()))
         })
+    }
+
+    /// Returns the file at a path that the user or this system names.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn file_at(&self, path: &Path) -> Result<Arc<LoadedImage>, Arc<ImageError>> {
+        self.open(&FileCandidate::of_user(path.to_owned()), Form::Whole)
     }
 
     /// Returns the separate debug file of a build-id, without its program.

@@ -98,7 +98,7 @@ impl<'i> DebugInfo<'i> {
     }
 
     /// Calls `read` with the debug information.
-    fn with_sources<T>(
+    pub(super) fn with_sources<T>(
         &self,
         budget: &Budget,
         read: impl FnOnce(&Sources<'_, EndianSlice<'_, RunTimeEndian>>) -> Result<T, values::Error>,

@@ -1,17 +1,22 @@
 //! Values of parameters and locals of functions, read while the registers of a sample's frames exist.
 
 mod debug_info;
+mod frame_address;
 mod frames;
+mod probes;
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use budget::{Budget, Meter};
 use hashbrown::HashMap;
 use image_store::{ImageStore, LoadedImage};
-pub use values::{Error as VariableError, VariableListing};
+pub use values::{
+    Error as VariableError, ProbeArgument, ProbeError, ProbeRequest, VariableListing,
+};
 use values::{Request, Variables};
 
 pub(crate) use self::frames::VariableReader;
+pub use self::probes::{NoProbe, ProbePlace, find_probes};
 use crate::variables::debug_info::{DebugInfo, identifier};
 
 /// Steps and bytes of one value, as of input of this many bytes.

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use gimli::{Reader, constants as c};
+use gimli::{AttributeValue, DebuggingInformationEntry, Reader, constants as c};
 
 use super::find::{Named, NamedEntry, undamaged};
 use super::pattern::Pattern;
@@ -101,19 +101,24 @@ fn add<'a, R: Reader<Offset = usize>>(
     };
     let (frame_base, function) = physical_function(sources, physical)?;
     let mut variables = variables(sources, &entry)?;
+    let is_go = is_go(sources, &entry)?;
     let mut before_stores = 0..0;
     if !is_inlined {
         for variable in &mut variables {
             variable.is_stored_late = is_stored_late(&variable.location, &frame_base);
         }
-        if variables.iter().any(|it| it.is_stored_late) {
+        if is_go || variables.iter().any(|it| it.is_stored_late) {
             before_stores = prologue(sources, &entry.unit, function.entry, &ranges)?;
         }
     }
+    let own = || entry.address(c::DW_AT_entry_pc).or_else(|| ranges.first().map(|it| it.start));
     let name: Arc<str> = Rc::clone(&named.name).as_ref().into();
     let instance = Instance {
         name,
         inlined_into,
+        entry: if is_inlined { own() } else { function.entry },
+        result: result(sources, key)?,
+        is_go,
         ranges,
         prologue: before_stores,
         frame_base,
@@ -131,6 +136,28 @@ fn add<'a, R: Reader<Offset = usize>>(
         found.push(instance.clone());
     }
     Ok(())
+}
+
+/// Returns true if the unit of an entry is of Go.
+fn is_go<'a, R: Reader<Offset = usize>>(
+    sources: &Sources<'a, R>,
+    entry: &Entry<'a, R>,
+) -> Result<bool, Error> {
+    let mut raw = entry.unit.unit.entries_raw(None)?;
+    let mut root = DebuggingInformationEntry::null();
+    sources.meter().steps(1)?;
+    let is_root = raw.read_entry(&mut root)?;
+    let language = root.attr_value(c::DW_AT_language).filter(|_| is_root);
+    Ok(matches!(language, Some(AttributeValue::Language(c::DW_LANG_Go))))
+}
+
+/// Returns the type of a function's result.
+fn result<'a, R: Reader<Offset = usize>>(
+    sources: &Sources<'a, R>,
+    key: DieKey,
+) -> Result<Option<DieKey>, Error> {
+    let origins = sources.entry(key)?.origins(sources)?;
+    Ok(origins.iter().find_map(|it| it.reference(sources, c::DW_AT_type)))
 }
 
 /// Types of the parameters as text, without `this`.

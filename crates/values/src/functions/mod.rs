@@ -26,6 +26,12 @@ pub struct Instance {
     pub(crate) inlined_into: Option<Arc<str>>,
     /// Sorted by start.
     pub(crate) ranges: Ranges,
+    /// First instruction of a call, if it is known.
+    pub(crate) entry: Option<u64>,
+    /// Type of the result; `None` without one.
+    pub(crate) result: Option<DieKey>,
+    /// True for functions of Go.
+    pub(crate) is_go: bool,
     /// Prologue, if some of its variables are stored there; else empty.
     pub(crate) prologue: Range<u64>,
     /// Frame base of the physical function.
@@ -43,6 +49,8 @@ pub(crate) struct Variable {
     pub(crate) name: String,
     /// True for parameters.
     pub(crate) is_parameter: bool,
+    /// True for parameters that a call returns, as those of Go.
+    pub(crate) is_result: bool,
     /// Its type.
     pub(crate) type_key: Option<DieKey>,
     /// Ranges of its block; empty if the whole instance is meant.

@@ -82,6 +82,7 @@ impl<'a, R: Reader<Offset = usize>> Reading<'a, '_, R> {
             return Ok(());
         }
         let is_parameter = entry.tag() == c::DW_TAG_formal_parameter;
+        let is_result = dwarf::flag(&entry.die, c::DW_AT_variable_parameter);
         let compiler = Compiler::new(sources, &entry.unit);
         let mut location = if dwarf::flag(&entry.die, c::DW_AT_declaration) {
             Location::Absent
@@ -113,6 +114,7 @@ impl<'a, R: Reader<Offset = usize>> Reading<'a, '_, R> {
         self.variables.push(Variable {
             name,
             is_parameter,
+            is_result,
             type_key,
             scope: scope.clone(),
             depth: if is_abstract { 0 } else { depth },

@@ -2,7 +2,7 @@
 
 use address::Arch;
 use gimli::constants as c;
-use values::{Functions, Path, ProbePoint};
+use values::{Functions, ProbeArgument, ProbeField, ProbePoint};
 
 use crate::assembler::{Attribute, Die, Sections, die};
 use crate::world::{base, with_sources};
@@ -24,6 +24,14 @@ fn image() -> Sections {
         base("int", "int", 4, c::DW_ATE_signed),
         base("char", "char", 1, c::DW_ATE_signed_char),
         base("double", "double", 8, c::DW_ATE_float),
+        base("byte", "u8", 1, c::DW_ATE_unsigned),
+        base("usize", "usize", 8, c::DW_ATE_unsigned),
+        die(c::DW_TAG_pointer_type).label("bytes").of("byte"),
+        die(c::DW_TAG_structure_type)
+            .label("str")
+            .name("&str")
+            .size(16)
+            .has([member("data_ptr", "bytes", 0), member("length", "usize", 8)]),
         die(c::DW_TAG_pointer_type).label("text").of("char"),
         die(c::DW_TAG_pointer_type).label("P").of("S"),
         die(c::DW_TAG_structure_type).label("S").name("S").size(32).has([
@@ -34,6 +42,7 @@ fn image() -> Sections {
         ]),
         die(c::DW_TAG_subprogram)
             .name("handle")
+            .of("int")
             .code(0x1000, 0x100)
             .with(c::DW_AT_frame_base, Attribute::Expression(vec![0x9c]))
             .has([
@@ -44,20 +53,28 @@ fn image() -> Sections {
                 parameter("stored", "int", &[0x91, 0x6c]),
                 parameter("real", "double", &[0x61]),
                 parameter("pair", "S", &[0x51, 0x93, 8, 0x52, 0x93, 8]),
+                parameter("text", "str", &[0x55, 0x93, 8, 0x54, 0x93, 8]),
+                die(c::DW_TAG_formal_parameter)
+                    .name("fixed")
+                    .of("int")
+                    .with(c::DW_AT_const_value, Attribute::Signed(-5)),
+                die(c::DW_TAG_variable).name("inner").of("int").at(&[0x54]),
             ]),
     ])
 }
 
 fn arguments(arch: Arch, paths: &[&str], point: impl Fn(ProbePoint) -> ProbePoint) -> Vec<String> {
-    let paths: Vec<Path> = paths.iter().map(|path| Path::parse(path).expect("a path")).collect();
+    let fields = paths.iter().map(|path| ProbeField::parse(path).expect("a field"));
+    let fields: Vec<ProbeField> = fields.collect();
     with_sources(&image(), |sources| {
         let functions = Functions::find(sources, &["handle"]).expect("functions");
         let instance = functions.instances(0).expect("found").first().expect("an instance");
         let point = point(ProbePoint::entry(arch, 0x1000).expect("a point"));
-        let found = instance.probe_arguments(sources, &point, &paths).into_iter();
-        found
-            .map(|it| it.map_or_else(|error| format!("no: {error}"), |it| it.to_string()))
-            .collect()
+        let found = instance.probe_arguments(sources, &point, &fields).into_iter();
+        let text = |arguments: Vec<ProbeArgument>| {
+            arguments.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+        };
+        found.map(|it| it.map_or_else(|error| format!("no: {error}"), text)).collect()
     })
 }
 
@@ -77,16 +94,20 @@ fn arguments_at_the_entry() {
     assert_eq!(arguments(Arch::X86_64, &paths, |it| it), expected);
     let expected = ["size=%x4:s32", "path=+0(%x5):string", "seventh=+0(%sp):s32"];
     assert_eq!(arguments(Arch::Aarch64, &["size", "path", "seventh"], |it| it), expected);
-    assert_eq!(arguments(Arch::X86_64, &["pair.next"], |it| it), ["pair_next=%dx:x64"]);
+    let expected = ["pair_next=%dx:x64", "text=+0(%di):string text__len=%si:u64"];
+    assert_eq!(arguments(Arch::X86_64, &["pair.next", "text"], |it| it), expected);
+    let expected = ["fixed=\\-5:s32", "n=+24(%di):s32"];
+    assert_eq!(arguments(Arch::X86_64, &["fixed", "n=r->size"], |it| it), expected);
 }
 
 #[test]
 fn reasons_for_none() {
-    let paths = ["stored", "real", "missing", "size.x", "pair.size"];
+    let paths = ["stored", "real", "inner", "missing", "size.x", "pair.size"];
     let expected = [
         "no: the function stores it after this instruction",
-        "no: register 17 is not restored",
-        "no: handle has no variable missing; it has: size, path, r, seventh, stored, real, pair",
+        "no: it is in a register of floating point, which probes cannot read",
+        "no: it is a local variable; probes read arguments",
+        "no: handle has no variable missing; it has: size, path, r, seventh, stored, real, pair, text, fixed",
         "no: .x cannot be applied to int",
         "no: unsupported operation upper part of a register",
     ];
@@ -100,4 +121,19 @@ fn reasons_for_none() {
         ["no: the address is not of the function's own code"]
     );
     assert_eq!(ProbePoint::entry(Arch::S390x, 0), None);
+}
+
+#[test]
+fn results_of_functions() {
+    with_sources(&image(), |sources| {
+        let functions = Functions::find(sources, &["handle"]).expect("functions");
+        let instance = functions.instances(0).expect("found").first().expect("an instance");
+        let result = instance.probe_result(sources).expect("a type");
+        assert_eq!(
+            result.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ["retval=$retval:s32"]
+        );
+        assert_eq!(instance.probe_address(&[]), Some((0x1000, true)));
+        assert!(!instance.is_go());
+    });
 }

@@ -59,6 +59,18 @@ pub(crate) struct RecordArgs {
     #[arg(short, long, value_name = "EVENT")]
     pub(crate) event: Vec<String>,
 
+    /// Record each call of a function with its arguments; can be repeated
+    ///
+    /// FUNCTION(size,request->path) has the fields size and request_path; NAME=PATH names one. FUNCTION%return records
+    /// the return with its value, FILE:FUNCTION one of another file than the program and its libraries. The kernel reads
+    /// the fields at each call. Needs root and debug information (-g).
+    #[arg(long, value_name = "FUNCTION(ARG,…)")]
+    pub(crate) probe: Vec<String>,
+
+    /// Events of the probes, once they are set
+    #[arg(skip)]
+    pub(crate) probe_events: Vec<String>,
+
     /// Record context switches as well, for --weight off-cpu
     ///
     /// Tracepoints usually need root.

@@ -26,6 +26,8 @@ struct Need {
 const STACKS: Need = Need { option: "", version: (3, 7), sign: None };
 /// `--switch-events`, and a frequency for each event.
 const OFF_CPU: Need = Need { option: "--off-cpu", version: (4, 3), sign: Some("--switch-events") };
+/// A frequency for each event.
+const PROBE: Need = Need { option: "--probe", version: (4, 3), sign: None };
 /// One group for several events.
 const CGROUP: Need = Need { option: "--cgroup", version: (4, 17), sign: None };
 /// `--control fifo:`.
@@ -51,6 +53,7 @@ pub(super) fn check(args: &RecordArgs, host: &dyn Host) -> anyhow::Result<()> {
     let Some(version) = version_in(&said.text) else { return Ok(()) };
     let mut needs = vec![STACKS];
     needs.extend(args.off_cpu.then_some(OFF_CPU));
+    needs.extend((!args.probe.is_empty()).then_some(PROBE));
     match (&args.container, &args.cgroup) {
         (Some(_), _) => needs.push(Need { option: "--container", ..CGROUP }),
         (None, Some(_)) => needs.push(CGROUP),

@@ -7,10 +7,12 @@ mod bundled;
 mod cgroup;
 mod container;
 mod exit_status;
+mod frequency;
 mod installed;
 mod options;
 mod preconditions;
 mod previous;
+mod probes;
 mod refusal;
 mod run;
 mod store;
@@ -31,6 +33,7 @@ use self::cgroup::Hierarchy;
 use self::container::RunningContainer;
 use self::options::{Abilities, RecordTarget, perf_arguments};
 use self::previous::PreviousRecordings;
+use self::probes::SetProbes;
 use self::store::{StoreChoice, store_files};
 pub(super) use self::unwinding::{RecordingOutput, write_unwound};
 pub(crate) use self::unwinding::{start_program, unwind_recording};
@@ -129,10 +132,11 @@ fn record(
     recording: &Path,
     use_it: impl FnOnce(CompleteRecording<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Status> {
+    let (probes, args) = SetProbes::set(args, &*host())?;
     if args.unwind {
-        unwinding::record(args, recording, use_it)
+        unwinding::record(&args, recording, &probes, use_it)
     } else {
-        record_stacks(args, recording, use_it)
+        record_stacks(&args, recording, &probes, use_it)
     }
 }
 
@@ -140,6 +144,7 @@ fn record(
 fn record_stacks(
     args: &RecordArgs,
     recording: &Path,
+    probes: &SetProbes,
     use_it: impl FnOnce(CompleteRecording<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Status> {
     let abilities = Abilities::find(&args.perf, &*host());
@@ -151,7 +156,7 @@ fn record_stacks(
         }
     }
     let previous = PreviousRecordings::of(recording);
-    let ended = match run::perf(&args.perf, &words) {
+    let ended = match run::perf(&args.perf, &words, probes) {
         Ok(ended) => ended,
         Err(error) => {
             previous.restore();

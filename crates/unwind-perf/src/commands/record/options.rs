@@ -5,6 +5,7 @@ use std::path::Path;
 
 use host::{Host, Origin};
 
+use super::frequency::with_frequency;
 use super::preconditions::locks_memory;
 use super::run::text_of;
 use crate::args::RecordArgs;
@@ -85,14 +86,23 @@ pub(super) fn perf_arguments(
     let mut words: Vec<OsString> = vec!["record".into()];
     let mut add = |word: &str| words.push(word.into());
     let frequency = args.frequency.min(abilities.max_frequency.unwrap_or(u32::MAX));
-    if args.off_cpu {
+    if args.off_cpu || !args.probe_events.is_empty() {
+        // With -F, not every context switch or call of a probe would be sampled.
         let event = if abilities.has_counters { "cycles" } else { "cpu-clock" };
-        // With -F, not every context switch would be sampled.
-        add("-e");
-        add(&format!("{event}/freq={frequency}/"));
-        add("-e");
-        add("sched:sched_switch");
-        add("--switch-events");
+        let default = args.event.is_empty().then(|| event.to_owned());
+        for event in default.iter().chain(&args.event) {
+            add("-e");
+            add(&with_frequency(event, frequency));
+        }
+        if args.off_cpu {
+            add("-e");
+            add("sched:sched_switch");
+            add("--switch-events");
+        }
+        for event in &args.probe_events {
+            add("-e");
+            add(event);
+        }
     } else {
         // perf's own default cannot be limited to a control group.
         let default = if abilities.has_counters { "cycles:P" } else { "cpu-clock" };
@@ -226,6 +236,31 @@ mod tests {
         assert_eq!(
             words("-a --no-compress", &all),
             "record -F 500 --call-graph dwarf,16384 --buildid-mmap -a -o perf.data"
+        );
+    }
+
+    #[test]
+    fn every_call_of_a_probe_is_recorded() {
+        let words = |line: &str, abilities: &Abilities| {
+            let mut args = RecordArgs::of_line(line);
+            args.probe_events = vec!["probe_a:f".to_owned(), "probe_a:f__return".to_owned()];
+            in_line(&perf_arguments(&args, RecordTarget::File(&args.output), abilities))
+        };
+        let plain = Abilities::default();
+        assert_eq!(
+            words("-- ./a", &plain),
+            "record -e cpu-clock/freq=997/ -e probe_a:f -e probe_a:f__return --call-graph dwarf,16384 -o perf.data -- ./a"
+        );
+        let counters = Abilities { has_counters: true, ..Abilities::default() };
+        assert_eq!(
+            words("-F 99 --off-cpu -- ./a", &counters),
+            "record -e cycles/freq=99/ -e sched:sched_switch --switch-events -e probe_a:f -e probe_a:f__return \
+             --call-graph dwarf,16384 -o perf.data -- ./a"
+        );
+        assert_eq!(
+            words("-F 99 -e cycles:u,page-faults -- ./a", &counters),
+            "record -e cycles/freq=99/u,page-faults/freq=99/ -e probe_a:f -e probe_a:f__return --call-graph dwarf,16384 \
+             -o perf.data -- ./a"
         );
     }
 

@@ -11,8 +11,14 @@ use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// Runs perf to its end, with the standard streams of this process.
-pub(super) fn perf(program: &Path, words: &[OsString]) -> io::Result<ExitStatus> {
+use super::probes::SetProbes;
+
+/// Runs perf to its end, with the standard streams of this process, and removes the probes.
+pub(super) fn perf(
+    program: &Path,
+    words: &[OsString],
+    probes: &SetProbes,
+) -> io::Result<ExitStatus> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     let handle = signals.handle();
     let mut child = Command::new(program).args(words).spawn()?;
@@ -27,7 +33,12 @@ pub(super) fn perf(program: &Path, words: &[OsString]) -> io::Result<ExitStatus>
             }
         }
     });
+    // A signal that came before goes to perf, too.
+    if let Some(pid) = pid.filter(|_| probes.was_interrupted()) {
+        let _ = kill_process(pid, Signal::INT);
+    }
     let ended = child.wait();
+    probes.remove();
     handle.close();
     let _ = forwarding.join();
     // From now on signals end this process. If they cannot be caught, they do so without removing incomplete files.

@@ -54,6 +54,7 @@ pub(in crate::commands) use self::unwound::write_unwound;
 use super::exit_status::exit_status;
 use super::options::{Abilities, RecordTarget, perf_arguments};
 use super::previous::{PreviousRecordings, make_old};
+use super::probes::SetProbes;
 use super::store::StoreChoice;
 use super::{CompleteRecording, in_shell};
 use crate::args::{RecordArgs, StackSize, host};
@@ -69,13 +70,14 @@ const LOOK: Duration = Duration::from_millis(50);
 pub(super) fn record(
     args: &RecordArgs,
     recording: &Path,
+    probes: &SetProbes,
     use_it: impl FnOnce(CompleteRecording<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<Status> {
     let folder =
         ScratchDir::below(&std::env::temp_dir()).context("cannot write the temporary folder")?;
     let previous = PreviousRecordings::of(recording);
-    let ended = match start(args, recording, folder.path()) {
-        Ok(running) => running.wait()?,
+    let ended = match start(args, recording, folder.path(), probes) {
+        Ok(running) => running.wait(probes)?,
         Err(error) => {
             previous.restore();
             return Err(error);
@@ -141,7 +143,12 @@ struct EndedRecording {
 }
 
 /// Starts perf, the unwinder and then the program.
-fn start(args: &RecordArgs, recording: &Path, folder: &Path) -> anyhow::Result<RunningRecording> {
+fn start(
+    args: &RecordArgs,
+    recording: &Path,
+    folder: &Path,
+    probes: &SetProbes,
+) -> anyhow::Result<RunningRecording> {
     let program = match args.command.as_slice() {
         [] => None,
         command => Some(WaitingProgram::new(command, folder).context("cannot start a process")?),
@@ -156,11 +163,14 @@ fn start(args: &RecordArgs, recording: &Path, folder: &Path) -> anyhow::Result<R
     };
     let program = program.map(WaitingProgram::start).transpose();
     let end = control.end_with(program.context("cannot start the program")?)?;
+    if probes.was_interrupted() {
+        end.stop();
+    }
     Ok(RunningRecording { recorder, end })
 }
 
 impl RunningRecording {
-    fn wait(self) -> anyhow::Result<EndedRecording> {
+    fn wait(self, probes: &SetProbes) -> anyhow::Result<EndedRecording> {
         let Recorder { mut perf, second, unwinder, messages, view } = self.recorder;
         let written = unwinder.wait();
         let first = perf.wait().context("perf cannot be waited for")?;
@@ -171,6 +181,8 @@ impl RunningRecording {
         let _ = messages.join();
         view.into_iter().for_each(LiveView::end);
         let was_stopped = self.end.was_stopped();
+        // Signals end this process from the next step on.
+        probes.remove();
         let program = self.end.program_status();
         Ok(EndedRecording { written, perf, program, was_stopped, was_succeeded })
     }

@@ -11,6 +11,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::Pid;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -125,19 +126,26 @@ impl PerfControl {
                 ended
             })
         });
-        Ok(EndOfRecording { program, forwarding, handle, control: self })
+        Ok(EndOfRecording { program, pid, forwarding, handle, control: self })
     }
 }
 
 /// Threads that wait for the end of the recording.
 pub(super) struct EndOfRecording {
     program: Option<JoinHandle<io::Result<ExitStatus>>>,
+    pid: Option<Pid>,
     forwarding: JoinHandle<()>,
     handle: signal_hook::iterator::Handle,
     control: Arc<PerfControl>,
 }
 
 impl EndOfRecording {
+    /// Ends the recording and the program, as a signal does.
+    pub(super) fn stop(&self) {
+        self.control.stop();
+        terminate(self.pid);
+    }
+
     /// Returns true if perf was asked to end.
     pub(super) fn was_stopped(&self) -> bool {
         self.control.was_stopped()

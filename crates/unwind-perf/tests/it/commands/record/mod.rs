@@ -1,6 +1,7 @@
 //! `record`, with a script in place of perf: the exit status, previous recordings, and the stored files.
 
 mod preconditions;
+mod probes;
 mod targets;
 mod unwinding;
 
