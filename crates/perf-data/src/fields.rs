@@ -118,7 +118,7 @@ impl RecordedFields {
         fields
     }
 
-    /// Joins texts with the fields of their lengths, among the columns of one event.
+    /// Joins texts and arrays with the fields of their lengths, among the columns of one event. Such arrays are texts.
     fn add_lengths(&mut self, first: usize) {
         let of_event = self.columns.get_mut(first..).unwrap_or_default();
         let length = |it: &FieldColumn| match it.source {
@@ -129,8 +129,8 @@ impl RecordedFields {
         };
         let lengths: Vec<(Box<[u8]>, _)> = of_event.iter().filter_map(length).collect();
         for (name, length) in lengths {
-            let is_text = |it: &&mut FieldColumn| it.name == name && it.kind == FieldKind::Text;
-            if let Some(text) = of_event.iter_mut().find(is_text) {
+            if let Some(text) = of_event.iter_mut().find(|it| it.name == name && it.can_be_text()) {
+                text.kind = FieldKind::Text;
                 text.length = Some(length);
             }
         }
@@ -183,6 +183,12 @@ impl FieldColumn {
         Self { event, name: field.name.into(), kind, source, length: None }
     }
 
+    /// Returns true for texts, and for arrays in the data of samples.
+    const fn can_be_text(&self) -> bool {
+        matches!(self.source, FieldSource::Raw(TraceField { kind: TraceKind::Array, .. }, _))
+            || matches!(self.kind, FieldKind::Text)
+    }
+
     /// Returns true if the raw data of samples have the field.
     const fn is_raw(&self) -> bool {
         matches!(self.source, FieldSource::Raw(..))
@@ -198,8 +204,8 @@ impl FieldColumn {
 
     /// Returns the value in a sample of the event; `None` if the sample does not have it.
     ///
-    /// Text ends at its first NUL byte, or has the length that another field states. A text that the kernel could not
-    /// read has not even the NUL byte.
+    /// Text ends at its first NUL byte, or has the length that another field states: it has no value if the data have
+    /// fewer bytes. A text that the kernel could not read has not even the NUL byte.
     #[must_use]
     pub fn value<'s>(&self, sample: &Sample<'s>) -> Option<TraceValue<'s>> {
         let (field, endian) = match &self.source {
@@ -209,22 +215,17 @@ impl FieldColumn {
             }
         };
         let raw = sample.raw?;
-        let length = match self.length.map(|it| it.value(raw, endian)) {
-            Some(Some(TraceValue::Unsigned(length, _))) => Some(length),
-            Some(_) => return None,
-            None => None,
-        };
+        if let Some(length) = &self.length {
+            let Some(TraceValue::Unsigned(length, _)) = length.value(raw, endian) else {
+                return None;
+            };
+            let text = field.bytes(raw, endian)?.get(..usize::try_from(length).ok()?)?;
+            // The kernel could not read all of a text with a NUL byte.
+            return (!text.contains(&0)).then_some(TraceValue::Text(text));
+        }
         Some(match field.value(raw, endian)? {
-            TraceValue::Text(_) if length == Some(0) => TraceValue::Text(&[]),
             TraceValue::Text([]) if field.is_located() => return None,
-            TraceValue::Text(text) => {
-                let text = text.split(|&byte| byte == 0).next()?;
-                match length.map(usize::try_from) {
-                    // A NUL byte inside, or the kernel's limit, has cut a longer text.
-                    Some(length) => TraceValue::Text(text.get(..length.ok()?)?),
-                    None => TraceValue::Text(text),
-                }
-            }
+            TraceValue::Text(text) => TraceValue::Text(text.split(|&byte| byte == 0).next()?),
             value => value,
         })
     }

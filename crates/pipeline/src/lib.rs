@@ -89,8 +89,8 @@ pub use recording_key::recording_key;
 pub use references::servers_of_environment;
 pub use rejected_samples::RejectedSamples;
 pub use replay::{
-    ListedFunction, NoProbe, ProbeArgument, ProbeError, ProbePlace, ProbeRequest, STACKS_DROPPED,
-    VariableError, VariableListing, find_probes,
+    ListedFunction, NoProbe, ProbeArgument, ProbeError, ProbePlace, ProbePlaces, ProbeRequest,
+    STACKS_DROPPED, VariableError, VariableListing, find_probes,
 };
 pub use runs::{
     Analysis, Grown, Lag, LiveWarning, MapReplay, RecordingWatch, RunAccount, Schedule, Sink,

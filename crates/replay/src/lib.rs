@@ -51,6 +51,6 @@ pub use plan::threads::Thread;
 pub use plan::without_switches::ThreadWithoutSwitches;
 pub use slice::related::SharedMemory;
 pub use variables::{
-    ListedFunction, NoProbe, ProbeArgument, ProbeError, ProbePlace, ProbeRequest,
+    ListedFunction, NoProbe, ProbeArgument, ProbeError, ProbePlace, ProbePlaces, ProbeRequest,
     RequestedVariables, VariableError, VariableListing, find_probes, list_function,
 };

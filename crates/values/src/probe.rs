@@ -108,13 +108,15 @@ enum Fetch {
     Register(String),
     Number(i128),
     Result,
+    /// The lowest bits of a register.
+    Bits(String, u32),
     Memory(Box<Self>, i64),
 }
 
 impl fmt::Display for Fetch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Register(name) => write!(f, "%{name}"),
+            Self::Register(name) | Self::Bits(name, _) => write!(f, "%{name}"),
             Self::Number(number) => write!(f, "\\{number}"),
             Self::Result => f.write_str("$retval"),
             Self::Memory(base, offset) => write!(f, "{offset:+}({base})"),
@@ -122,6 +124,8 @@ impl fmt::Display for Fetch {
     }
 }
 
+/// Type for the bytes of a text without end: 512, the longest array of the kernel.
+const BYTES: &str = "x64[64]";
 /// Suffix of the field with the length of a text, in bytes. Such a text has no end of its own.
 const LENGTH: &str = "__len";
 
@@ -184,7 +188,9 @@ impl Instance {
         point: &ProbePoint,
         field: &ProbeField,
     ) -> Result<Vec<ProbeArgument>, ProbeError> {
-        if !self.ranges.iter().any(|range| range.contains(&point.address)) {
+        // Compilers enter inlined code also at an instruction that is part of its caller.
+        let is_entry = self.entry == Some(point.address);
+        if !is_entry && !self.ranges.iter().any(|range| range.contains(&point.address)) {
             return Err(ProbeError::NoFunction);
         }
         let path = &field.path;
@@ -280,6 +286,15 @@ impl Instance {
             [Operation::RegisterOffset { register, offset, .. }] => {
                 point.memory(register.0, offset)
             }
+            [
+                Operation::RegisterOffset { register, offset: 0, .. },
+                ref masks @ ..,
+                Operation::StackValue,
+            ] => masked(register_name(point.arch, register.0)?, masks),
+            // The pointer to an object that the caller owns.
+            [ref pointer @ .., Operation::Deref { size: 8, space: false, .. }] => {
+                Ok(Fetch::Memory(Box::new(self.storage(point, pointer)?), 0))
+            }
             [Operation::FrameOffset { offset }] => {
                 let base = match &*self.frame_base {
                     Location::Absent => return Err(Absence::NoFrameBase.into()),
@@ -290,6 +305,25 @@ impl Instance {
             _ => Err(Absence::Operation("for probes").into()),
         }
     }
+}
+
+/// The lowest bits of a register, by constants that a value is combined with.
+fn masked(
+    register: String,
+    masks: &[Operation<gimli::EndianSlice<'_, gimli::RunTimeEndian>>],
+) -> Result<Fetch, ProbeError> {
+    let mut mask = u64::MAX;
+    for pair in masks.chunks(2) {
+        match *pair {
+            [Operation::UnsignedConstant { value }, Operation::And] => mask &= value,
+            _ => return Err(Absence::Operation("for probes").into()),
+        }
+    }
+    let count = mask.trailing_ones();
+    if mask == 0 || mask.checked_shr(count).unwrap_or(0) != 0 {
+        return Err(Absence::Operation("for probes").into());
+    }
+    Ok(Fetch::Bits(register, count))
 }
 
 impl ProbePoint {
@@ -375,6 +409,8 @@ fn typed(shape: &Shape, at: At) -> Result<Vec<Unnamed>, ProbeError> {
             let pointer = at.part(span.pointer.offset)?;
             let mut found = vec![text(behind(pointer))];
             if !span.is_terminated {
+                // The kernel has no value for a string without a zero in 4 KiB, as constants of Go and Rust are.
+                found.iter_mut().for_each(|it| it.kind = BYTES.to_owned());
                 let kind = format!("u{}", 8 * span.length.size);
                 let fetch = at.part(span.length.offset)?;
                 found.push(Unnamed { suffix: LENGTH, fetch, kind });
@@ -390,7 +426,13 @@ fn typed(shape: &Shape, at: At) -> Result<Vec<Unnamed>, ProbeError> {
         Shape::Unsupported { name, .. } => return unsupported(name),
         _ => return unsupported("without a type of probes"),
     };
-    Ok(vec![Unnamed { suffix: "", fetch: at.whole()?, kind }])
+    let fetch = at.whole()?;
+    let width = 8 * shape.size().unwrap_or(8);
+    let kind = match fetch {
+        Fetch::Bits(_, count) if u64::from(count) < width => format!("b{count}@0/{width}"),
+        _ => kind,
+    };
+    Ok(vec![Unnamed { suffix: "", fetch, kind }])
 }
 
 /// A part of a variable.

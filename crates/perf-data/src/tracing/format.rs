@@ -231,6 +231,14 @@ impl<'d> TraceField<'d> {
         Some(Self { name, kind, offset, size, signed, element })
     }
 
+    /// Returns the bytes of a text or an array in the raw data of a sample; `None` if they are outside.
+    pub(crate) fn bytes<'r>(&self, raw: &'r [u8], endian: Endian) -> Option<&'r [u8]> {
+        match self.value(raw, endian)? {
+            TraceValue::Text(bytes) => Some(bytes),
+            _ => raw.get(self.offset..self.offset.checked_add(self.size)?),
+        }
+    }
+
     /// Returns the value in the raw data of a sample; `None` if it is outside of them, or of an unsupported size.
     #[must_use]
     pub fn value<'r>(&self, raw: &'r [u8], endian: Endian) -> Option<TraceValue<'r>> {

@@ -3,6 +3,7 @@
 mod debug_info;
 mod frame_address;
 mod frames;
+mod probe_instruction;
 mod probes;
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -16,7 +17,7 @@ pub use values::{
 use values::{Request, Variables};
 
 pub(crate) use self::frames::VariableReader;
-pub use self::probes::{NoProbe, ProbePlace, find_probes};
+pub use self::probes::{NoProbe, ProbePlace, ProbePlaces, find_probes};
 use crate::variables::debug_info::{DebugInfo, identifier};
 
 /// Steps and bytes of one value, as of input of this many bytes.

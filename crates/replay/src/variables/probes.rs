@@ -12,6 +12,7 @@ use values::{
 
 use super::debug_info::DebugInfo;
 use super::frame_address::frame_address;
+use super::probe_instruction::probed_instruction;
 
 /// A place of a probe.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,6 +27,15 @@ pub struct ProbePlace {
     pub missing: Vec<(String, ProbeError)>,
 }
 
+/// The places of a probe in a file.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ProbePlaces {
+    /// At least one place.
+    pub places: Vec<ProbePlace>,
+    /// Number of further places whose instruction the kernel refuses.
+    pub refused: usize,
+}
+
 /// The reason why a file has no place for a probe.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NoProbe {
@@ -33,6 +43,8 @@ pub enum NoProbe {
     Request(Error),
     /// The file has no debug information, only the symbol of the function.
     OnlySymbol,
+    /// The kernel refuses the instruction.
+    Instruction,
     /// No code of its own, so there is no return.
     OnlyInlined,
     /// Go moves stacks, and a probe of the return would end the program.
@@ -48,6 +60,7 @@ impl fmt::Display for NoProbe {
             Self::OnlySymbol => {
                 "there is no debug information about its arguments; omit them, or name registers with perf probe"
             }
+            Self::Instruction => "the kernel cannot probe the instruction at the start of the function",
             Self::OnlyInlined => "all calls are inlined, so there is no return",
             Self::GoReturn => "a probe of a return ends programs of Go, whose stacks move",
             Self::Processor => "probes of this processor are not supported",
@@ -63,7 +76,7 @@ pub fn find_probes(
     image: &LoadedImage,
     images: &ImageStore,
     request: &ProbeRequest,
-) -> Result<Vec<ProbePlace>, NoProbe> {
+) -> Result<ProbePlaces, NoProbe> {
     let arch = image.image().arch();
     if arch.and_then(|arch| ProbePoint::entry(arch, 0)).is_none() {
         return Err(NoProbe::Processor);
@@ -92,7 +105,8 @@ pub fn find_probes(
         return Err(NoProbe::GoReturn);
     }
     let (arguments, missing) = (Vec::new(), Vec::new());
-    Ok(vec![ProbePlace { offset, inlined_into: None, arguments, missing }])
+    let place = ProbePlace { offset, inlined_into: None, arguments, missing };
+    Ok(ProbePlaces { places: vec![place], refused: 0 })
 }
 
 /// Returns the offset of a function's symbol.
@@ -110,6 +124,18 @@ fn offset(image: &LoadedImage, svma: u64) -> Option<u64> {
     image.image().offset_of_svma(svma).filter(|_| is_code).map(|it| it.0)
 }
 
+/// The reason why an instance has no place.
+enum NoPlace {
+    Instruction,
+    Request(Error),
+}
+
+impl From<Error> for NoPlace {
+    fn from(error: Error) -> Self {
+        Self::Request(error)
+    }
+}
+
 struct Search<'s, 'a, R: Reader<Offset = usize>> {
     image: &'s LoadedImage,
     images: &'s ImageStore,
@@ -118,8 +144,9 @@ struct Search<'s, 'a, R: Reader<Offset = usize>> {
 }
 
 impl<R: Reader<Offset = usize>> Search<'_, '_, R> {
-    fn places(&self, instances: &[Instance]) -> Result<Vec<ProbePlace>, NoProbe> {
-        let (mut places, mut mismatch, mut is_go) = (Vec::<ProbePlace>::new(), None, false);
+    fn places(&self, instances: &[Instance]) -> Result<ProbePlaces, NoProbe> {
+        let (mut places, mut refused) = (Vec::<ProbePlace>::new(), 0);
+        let (mut mismatch, mut is_go) = (None, false);
         for instance in instances {
             let is_inlined = instance.inlined_into().is_some();
             let found = match self.request.is_return {
@@ -136,28 +163,30 @@ impl<R: Reader<Offset = usize>> Search<'_, '_, R> {
                 Ok(Some(place)) if places.iter().any(|it| it.offset == place.offset) => {}
                 Ok(Some(place)) => places.push(place),
                 Ok(None) => {}
-                Err(error) => mismatch = Some(error),
+                Err(NoPlace::Instruction) => refused += 1,
+                Err(NoPlace::Request(error)) => mismatch = Some(error),
             }
         }
         match mismatch {
             Some(error) if places.is_empty() => Err(NoProbe::Request(error)),
             _ if places.is_empty() && is_go => Err(NoProbe::GoReturn),
+            _ if places.is_empty() && refused > 0 => Err(NoProbe::Instruction),
             _ if places.is_empty() => Err(NoProbe::OnlyInlined),
-            _ => Ok(places),
+            _ => Ok(ProbePlaces { places, refused }),
         }
     }
 
-    fn at_return(&self, instance: &Instance) -> Result<Option<ProbePlace>, Error> {
+    fn at_return(&self, instance: &Instance) -> Result<Option<ProbePlace>, NoPlace> {
         let Some((address, true)) = instance.probe_address(&[]) else { return Ok(None) };
-        let Some(offset) = self.start(address) else { return Ok(None) };
+        let Some(offset) = self.start(address)? else { return Ok(None) };
         let arguments = instance.probe_result(self.sources)?;
         Ok(Some(ProbePlace { offset, inlined_into: None, arguments, missing: Vec::new() }))
     }
 
-    fn at_start(&self, instance: &Instance) -> Result<Option<ProbePlace>, Error> {
+    fn at_start(&self, instance: &Instance) -> Result<Option<ProbePlace>, NoPlace> {
         let fields = &self.request.fields;
         let Some((address, is_entry)) = instance.probe_address(fields) else { return Ok(None) };
-        let Some(offset) = self.start(address) else { return Ok(None) };
+        let Some(offset) = self.start(address)? else { return Ok(None) };
         let Some(point) = self.point(address, is_entry) else { return Ok(None) };
         let found = instance.probe_arguments(self.sources, &point, fields);
         let inlined_into = instance.inlined_into().map(str::to_owned);
@@ -166,7 +195,7 @@ impl<R: Reader<Offset = usize>> Search<'_, '_, R> {
         for (field, found) in fields.iter().zip(found) {
             match found {
                 Ok(arguments) => place.arguments.extend(arguments),
-                Err(ProbeError::Path(error)) => return Err(error),
+                Err(ProbeError::Path(error)) => return Err(error.into()),
                 Err(error) => place.missing.push((field.name(), error)),
             }
         }
@@ -174,8 +203,12 @@ impl<R: Reader<Offset = usize>> Search<'_, '_, R> {
     }
 
     /// Returns the offset of an instruction, unless it is part of another instance that has a place of its own.
-    fn start(&self, address: u64) -> Option<u64> {
-        offset(self.image, address).filter(|_| !self.image.is_part(Svma(address), self.images))
+    fn start(&self, address: u64) -> Result<Option<u64>, NoPlace> {
+        if self.image.is_part(Svma(address), self.images) {
+            return Ok(None);
+        }
+        let probed = probed_instruction(self.image.image(), address);
+        Ok(offset(self.image, probed.ok_or(NoPlace::Instruction)?))
     }
 
     fn point(&self, address: u64, is_entry: bool) -> Option<ProbePoint> {

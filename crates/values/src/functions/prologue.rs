@@ -46,7 +46,7 @@ pub(super) fn prologue<R: Reader<Offset = usize>>(
 pub(super) fn is_stored_late(location: &Location, frame_base: &Location) -> bool {
     let Location::Everywhere(program) = location else { return false };
     let Some(operations) = program.operations() else { return false };
-    let [Operation::FrameOffset { offset }] = *operations.as_slice() else { return false };
+    let &[Operation::FrameOffset { offset }, ..] = operations.as_slice() else { return false };
     let is_cfa = |base: &Location| {
         let Location::Everywhere(base) = base else { return false };
         matches!(base.operations().as_deref(), Some([Operation::CallFrameCFA]))

@@ -94,7 +94,7 @@ fn arguments_at_the_entry() {
     assert_eq!(arguments(Arch::X86_64, &paths, |it| it), expected);
     let expected = ["size=%x4:s32", "path=+0(%x5):string", "seventh=+0(%sp):s32"];
     assert_eq!(arguments(Arch::Aarch64, &["size", "path", "seventh"], |it| it), expected);
-    let expected = ["pair_next=%dx:x64", "text=+0(%di):string text__len=%si:u64"];
+    let expected = ["pair_next=%dx:x64", "text=+0(%di):x64[64] text__len=%si:u64"];
     assert_eq!(arguments(Arch::X86_64, &["pair.next", "text"], |it| it), expected);
     let expected = ["fixed=\\-5:s32", "n=+24(%di):s32"];
     assert_eq!(arguments(Arch::X86_64, &["fixed", "n=r->size"], |it| it), expected);

@@ -73,7 +73,9 @@ fn buffer_size(args: &RecordArgs, abilities: &Abilities) -> Option<String> {
     if let Some(size) = args.mmap_pages {
         return Some(size.to_string());
     }
-    let kb = (args.stack_size.bytes().saturating_mul(BUFFERED) / 1024).next_power_of_two();
+    // Calls of a probe come in bursts, and labels need each of them.
+    let samples = if args.probe_events.is_empty() { BUFFERED } else { 4 * BUFFERED };
+    let kb = (args.stack_size.bytes().saturating_mul(samples) / 1024).next_power_of_two();
     abilities.large_buffers.then(|| format!("{}K", kb.max(LEAST_BUFFER)))
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::bail;
-use pipeline::{ProbeArgument, ProbePlace, ProbeRequest};
+use pipeline::{ProbeArgument, ProbePlace, ProbePlaces, ProbeRequest};
 
 use crate::terminal::shown;
 
@@ -22,6 +22,8 @@ pub(super) struct ProbeEvent {
     /// Function and file, for people.
     of: String,
     n_inlined: usize,
+    /// Number of places whose instruction the kernel refuses.
+    n_refused: usize,
     fields: Vec<String>,
     /// Requested fields that the places lack, with the reason.
     missing: Vec<String>,
@@ -34,9 +36,10 @@ pub(super) struct ProbeEvent {
 pub(super) fn events_of(
     file: &Path,
     request: &ProbeRequest,
-    places: &[ProbePlace],
+    found: &ProbePlaces,
     others: &[ProbeEvent],
 ) -> anyhow::Result<Vec<ProbeEvent>> {
+    let places = &found.places;
     for field in &request.fields {
         let name = field.name();
         let reason = |it: &ProbePlace| Some(it.missing.iter().find(|it| it.0 == name)?.1.clone());
@@ -68,6 +71,9 @@ pub(super) fn events_of(
         let name = free_name(file, request, || taken().collect());
         events.push(event(name, file, request, &places));
     }
+    if let Some(first) = events.first_mut() {
+        first.n_refused = found.refused;
+    }
     Ok(events)
 }
 
@@ -89,6 +95,7 @@ fn event(name: String, file: &Path, request: &ProbeRequest, places: &[&ProbePlac
         definitions: places.iter().map(definition).collect(),
         of: format!("{} of {}", shown(&request.function), shown(&path)),
         n_inlined: places.iter().filter(|it| it.inlined_into.is_some()).count(),
+        n_refused: 0,
         fields: fields.map(|it| format!("{} ({})", it.name, it.kind)).collect(),
         missing: missing.map(|(name, reason)| format!("{name}: {reason}")).collect(),
         name,
@@ -108,6 +115,10 @@ impl ProbeEvent {
         }
         if !self.fields.is_empty() {
             line.push_str(&format!(", fields {}", self.fields.join(", ")));
+        }
+        if self.n_refused > 0 {
+            let n = self.n_refused;
+            line.push_str(&format!("; the kernel cannot probe the instruction of {n} more"));
         }
         if !self.missing.is_empty() {
             line.push_str(&format!("; without {}", self.missing.join(", ")));
@@ -182,7 +193,8 @@ mod tests {
     fn events(text: &str, places: &[ProbePlace], others: &[ProbeEvent]) -> Vec<ProbeEvent> {
         let request = ProbeRequest::parse(text).expect("a request");
         let file = Path::new("/usr/lib/libdb-2.so.6");
-        events_of(file, &request, places, others).expect("events")
+        let found = ProbePlaces { places: places.to_vec(), refused: 0 };
+        events_of(file, &request, &found, others).expect("events")
     }
 
     #[test]
@@ -234,7 +246,8 @@ mod tests {
         let request = ProbeRequest::parse("f(x)").expect("a request");
         let mut place = place(0x10, &[]);
         place.missing.push(("x".to_owned(), ProbeError::FloatingPoint(17)));
-        let error = events_of(Path::new("/bin/a"), &request, &[place], &[]).expect_err("no value");
+        let found = ProbePlaces { places: vec![place], refused: 0 };
+        let error = events_of(Path::new("/bin/a"), &request, &found, &[]).expect_err("no value");
         assert_eq!(
             error.to_string(),
             "f has no value for x at its start: it is in a register of floating point, which probes cannot read"

@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::{Context as _, bail};
 use host::Host;
 use image_store::{FileOptions, ImageStore};
-use pipeline::{NoProbe, ProbePlace, ProbeRequest, VariableError, find_probes};
+use pipeline::{NoProbe, ProbePlaces, ProbeRequest, VariableError, find_probes};
 
 use self::events::{ProbeEvent, events_of};
 use self::files::ProbedFiles;
@@ -130,7 +130,7 @@ impl Drop for SetProbes {
 }
 
 /// Returns the first file with the function, and the places in it.
-fn find(request: &ProbeRequest, files: &ProbedFiles) -> anyhow::Result<(PathBuf, Vec<ProbePlace>)> {
+fn find(request: &ProbeRequest, files: &ProbedFiles) -> anyhow::Result<(PathBuf, ProbePlaces)> {
     let paths = files.candidates(request.file.as_deref())?;
     let debug_dirs = vec![PathBuf::from(image_store::DEBUG_DIR)];
     let images =
