@@ -61,9 +61,9 @@ pub(crate) struct RecordArgs {
 
     /// Record each call of a function with its arguments; can be repeated
     ///
-    /// FUNCTION(size,request->path) has the fields size and request_path; NAME=PATH names one. FUNCTION%return records
-    /// the return with its value, FILE:FUNCTION one of another file than the program and its libraries. The kernel reads
-    /// the fields at each call. Needs root and debug information (-g).
+    /// FUNCTION(size,name=request->path) has the fields size and name. FUNCTION%return records the return with its value.
+    /// `FILE:FUNCTION` names another file than the program and its libraries. The kernel reads the fields at each call.
+    /// Needs root and debug information (-g).
     #[arg(long, value_name = "FUNCTION(ARG,…)")]
     pub(crate) probe: Vec<String>,
 

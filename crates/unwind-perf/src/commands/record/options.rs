@@ -79,6 +79,32 @@ fn buffer_size(args: &RecordArgs, abilities: &Abilities) -> Option<String> {
     abilities.large_buffers.then(|| format!("{}K", kb.max(LEAST_BUFFER)))
 }
 
+/// Returns the arguments for the events and their frequency.
+fn event_arguments(args: &RecordArgs, abilities: &Abilities) -> Vec<String> {
+    let frequency = args.frequency.min(abilities.max_frequency.unwrap_or(u32::MAX));
+    let mut events = args.event.clone();
+    let is_each = args.off_cpu || !args.probe_events.is_empty();
+    if is_each {
+        // With -F, not every context switch or call of a probe would be sampled.
+        if events.is_empty() {
+            events.push(if abilities.has_counters { "cycles" } else { "cpu-clock" }.to_owned());
+        }
+        events = events.iter().map(|event| with_frequency(event, frequency)).collect();
+    } else if events.is_empty() && (args.cgroup.is_some() || !abilities.has_counters) {
+        // perf's own default cannot be limited to a control group.
+        events.push(if abilities.has_counters { "cycles:P" } else { "cpu-clock" }.to_owned());
+    }
+    events.extend(args.off_cpu.then(|| "sched:sched_switch".to_owned()));
+    events.extend(args.probe_events.iter().cloned());
+    let mut words: Vec<String> =
+        events.into_iter().flat_map(|event| ["-e".to_owned(), event]).collect();
+    words.extend(args.off_cpu.then(|| "--switch-events".to_owned()));
+    if !is_each {
+        words.extend(["-F".to_owned(), frequency.to_string()]);
+    }
+    words
+}
+
 /// Returns the arguments for perf to write to `target`.
 pub(super) fn perf_arguments(
     args: &RecordArgs,
@@ -86,39 +112,8 @@ pub(super) fn perf_arguments(
     abilities: &Abilities,
 ) -> Vec<OsString> {
     let mut words: Vec<OsString> = vec!["record".into()];
+    words.extend(event_arguments(args, abilities).into_iter().map(OsString::from));
     let mut add = |word: &str| words.push(word.into());
-    let frequency = args.frequency.min(abilities.max_frequency.unwrap_or(u32::MAX));
-    if args.off_cpu || !args.probe_events.is_empty() {
-        // With -F, not every context switch or call of a probe would be sampled.
-        let event = if abilities.has_counters { "cycles" } else { "cpu-clock" };
-        let default = args.event.is_empty().then(|| event.to_owned());
-        for event in default.iter().chain(&args.event) {
-            add("-e");
-            add(&with_frequency(event, frequency));
-        }
-        if args.off_cpu {
-            add("-e");
-            add("sched:sched_switch");
-            add("--switch-events");
-        }
-        for event in &args.probe_events {
-            add("-e");
-            add(event);
-        }
-    } else {
-        // perf's own default cannot be limited to a control group.
-        let default = if abilities.has_counters { "cycles:P" } else { "cpu-clock" };
-        if args.event.is_empty() && (args.cgroup.is_some() || !abilities.has_counters) {
-            add("-e");
-            add(default);
-        }
-        for event in &args.event {
-            add("-e");
-            add(event);
-        }
-        add("-F");
-        add(&frequency.to_string());
-    }
     if let Some(size) = buffer_size(args, abilities) {
         add("-m");
         add(&size);
@@ -256,8 +251,8 @@ mod tests {
         let counters = Abilities { has_counters: true, ..Abilities::default() };
         assert_eq!(
             words("-F 99 --off-cpu -- ./a", &counters),
-            "record -e cycles/freq=99/ -e sched:sched_switch --switch-events -e probe_a:f -e probe_a:f__return \
-             --call-graph dwarf,16384 -o perf.data -- ./a"
+            "record -e cycles/freq=99/ -e sched:sched_switch -e probe_a:f -e probe_a:f__return \
+             --switch-events --call-graph dwarf,16384 -o perf.data -- ./a"
         );
         assert_eq!(
             words("-F 99 -e cycles:u,page-faults -- ./a", &counters),

@@ -21,6 +21,10 @@ pub(super) fn perf(
 ) -> io::Result<ExitStatus> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     let handle = signals.handle();
+    // Later signals are forwarded.
+    if probes.was_interrupted() {
+        return Err(io::ErrorKind::Interrupted.into());
+    }
     let mut child = Command::new(program).args(words).spawn()?;
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let forwarding = std::thread::spawn(move || {
@@ -33,10 +37,6 @@ pub(super) fn perf(
             }
         }
     });
-    // A signal that came before goes to perf, too.
-    if let Some(pid) = pid.filter(|_| probes.was_interrupted()) {
-        let _ = kill_process(pid, Signal::INT);
-    }
     let ended = child.wait();
     probes.remove();
     handle.close();

@@ -168,10 +168,10 @@ fn with_libraries(program: PathBuf, host: &dyn Host) -> anyhow::Result<Vec<PathB
             let name = OsStr::from_bytes(&name);
             let mut places = folders.iter().map(|folder| folder.join(name));
             let found = places.find(|path| host.is_file(path, Origin::User));
-            if let Some(found) = found.filter(|it| !files.contains(it)) {
-                if files.len() < MOST_LIBRARIES {
-                    files.push(found);
-                }
+            if let Some(found) = found.filter(|it| !files.contains(it))
+                && files.len() < MOST_LIBRARIES
+            {
+                files.push(found);
             }
         }
     }

@@ -11,6 +11,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::Pid;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -55,7 +56,11 @@ impl PerfFifos {
     pub(super) fn is_ready(&self, wait: Duration) -> io::Result<bool> {
         let mut polled = [PollFd::new(&self.ready, PollFlags::IN)];
         let wait = Timespec::try_from(wait).ok();
-        Ok(poll(&mut polled, wait.as_ref())? > 0)
+        match poll(&mut polled, wait.as_ref()) {
+            // A signal, which the recording notes.
+            Err(Errno::INTR) => Ok(false),
+            ready => Ok(ready? > 0),
+        }
     }
 }
 

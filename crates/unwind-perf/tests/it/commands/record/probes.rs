@@ -64,9 +64,9 @@ fn unknown_functions_are_named() {
     let command = format!("./{program}");
     let ran = record(&folder, &["--probe", "no_such_function", "--", &command]).expect_status(2);
     assert!(
-        ran.messages().contains("--probe no_such_function: no function no_such_function"),
+        ran.stderr.contains("--probe no_such_function: no function no_such_function"),
         "{}",
-        ran.messages()
+        ran.stderr
     );
     assert!(!folder.join("words").exists(), "perf is not started");
 }
