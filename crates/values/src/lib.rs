@@ -14,6 +14,7 @@ mod expr;
 mod functions;
 mod listing;
 mod probe;
+mod probe_fetch;
 mod probe_request;
 mod request;
 mod table;
