@@ -6,7 +6,7 @@
 //! - `truth gdb`: gdb's frames at random instructions, from the same registers and the same stack;
 //! - `truth steps`: the calls, jumps and returns of a program that is run instruction by instruction.
 //!
-//! No other task uses these modules.
+//! `cargo lab values` uses the recording of stops; no other task uses these modules.
 
 mod alignment;
 mod chains;
@@ -23,6 +23,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use xtask::args::Args;
+
+pub(crate) use stepped::{Recording, Stop, mappings};
 
 /// Runs the kind that the first word names; any other word is a recording to truncate.
 pub(crate) fn run(mut args: Args) -> Result<ExitCode> {

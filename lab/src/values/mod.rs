@@ -1,23 +1,33 @@
 //! `cargo lab values`: compares our values of parameters and locals with gdb's, from the same registers and stack.
 //!
 //! Programs of `testdata/programs/values` are stopped at random instructions. gdb states the variables of all frames
-//! of the program's own functions; ours are read with the registers that are restored, the stack from the stack
-//! pointer upwards, and the read-only data of the file. Registers that a call may change are withheld from callers.
+//! of the program's own functions. Ours are read twice:
+//!
+//! - from a recording of the stops, one sample each: the registers of the innermost frame, the stack from the stack
+//!   pointer upwards, and the mappings with build-ids; by a run of the product with a request for each variable;
+//! - from the registers that gdb restores for each frame, the same stack, and the read-only data of the file. Registers
+//!   that a call may change are withheld from callers. This covers the outer frames of recursive functions, too.
+//!
 //! With a file and names of functions, their variables are listed.
 
 mod compare;
 mod image;
 mod list;
 mod programs;
+mod replayed;
+mod requests;
+mod tally;
 mod theirs;
+mod verdict;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use xtask::args::Args;
 
-use compare::Tally;
+use requests::Requests;
+use tally::Tally;
 
 /// Number of stops of a program.
 const STOPS: u64 = 200;
@@ -39,14 +49,18 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     let folder = keep.clone().unwrap_or_else(|| scratch.clone());
     std::fs::create_dir_all(&folder)?;
     let folder = std::fs::canonicalize(folder)?;
-    let mut rows = Vec::new();
+    let (mut replayed, mut rows) = (Vec::new(), Vec::new());
     for program in programs::chosen(&names)? {
         let Some(built) = program.build(&folder)? else {
             eprintln!("skipped: {}: no {}", program.name, program.tool);
             continue;
         };
         let run = theirs::values(&built, stops)?;
-        rows.push((program.name, compare::compare(&built.file, &run, verbose)?));
+        let mut requests = Requests::of(&run);
+        let tally = compare::compare(&built.file, &run, &mut requests, verbose)?;
+        rows.push((program.name, tally));
+        let tally = replayed::compare(&built.file, &run, &requests, verbose);
+        replayed.push((program.name, tally.context(program.name)?));
     }
     if keep.is_none() {
         // Files that cannot be removed stay in the system's temporary folder.
@@ -55,16 +69,22 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     if rows.is_empty() {
         bail!("no program could be built");
     }
-    print(&rows, if verbose { ALL_LINES } else { LINES });
-    let differ = rows.iter().any(|(_, tally)| tally.differ > 0);
+    let most = if verbose { ALL_LINES } else { LINES };
+    println!("Through a recording:\n");
+    print(&replayed, most);
+    println!("\nBy the registers that gdb restores:\n");
+    print(&rows, most);
+    let differ = replayed.iter().chain(&rows).any(|(_, tally)| tally.differ > 0);
     Ok(if differ { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 /// Column of the table.
 type Column = (&'static str, fn(&Tally) -> u64);
-const COLUMNS: [Column; 9] = [
+const COLUMNS: [Column; 11] = [
     ("stops", |it| it.stops),
     ("frames", |it| it.frames),
+    ("of gdb alone", |it| it.frames_alone),
+    ("outer", |it| it.outer),
     ("variables", |it| it.variables),
     ("of gdb", |it| it.theirs()),
     ("of ours", |it| it.ours()),

@@ -1,6 +1,7 @@
 # gdb's values of variables, for `cargo lab values`: gdb -batch -nx -x stops.py PROGRAM
 # Breakpoints are set at random instructions of the program's own functions. At each stop, one JSON line has the stack,
 # and for each physical frame the registers by DWARF number, the CFA, and gdb's values of all its functions.
+# A stop with other mappings than the one before also has the text of /proc/PID/maps.
 # VALUES_OUT: the file to write; VALUES_STOPS: the number of stops; VALUES_SOURCE: name of the source file;
 # VALUES_SEED: seed of the random instructions.
 import json
@@ -13,7 +14,8 @@ import gdb
 
 REGISTERS = "rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip".split()
 CALLER_SAVED = {"rax", "rdx", "rcx", "rsi", "rdi", "r8", "r9", "r10", "r11"}
-STACK_BYTES = 65536
+# Most that perf copies, in bytes.
+STACK_BYTES = 65528
 TEXT_BYTES = 256
 ITEMS = 64
 DEPTH = 3
@@ -41,12 +43,16 @@ for line in (
 process = gdb.selected_inferior()
 
 
-def maps():
+def text_of_maps():
     with open(f"/proc/{process.pid}/maps", encoding="utf-8") as file:
-        for row in file:
-            words = row.split(maxsplit=5)
-            start, end = (int(word, 16) for word in words[0].split("-"))
-            yield start, end, words[5].strip() if len(words) > 5 else ""
+        return file.read()
+
+
+def maps():
+    for row in text_of_maps().splitlines():
+        words = row.split(maxsplit=5)
+        start, end = (int(word, 16) for word in words[0].split("-"))
+        yield start, end, words[5].strip() if len(words) > 5 else ""
 
 
 PROGRAM = os.path.realpath(gdb.current_progspace().filename)
@@ -302,6 +308,7 @@ with open(os.environ["VALUES_OUT"], "w", encoding="utf-8") as out:
     out.write(json.dumps({"start": str(BIAS_START)}) + "\n")
     count = 0
     hits = {}
+    last_maps = None
     while count < STOPS:
         try:
             gdb.execute("continue", to_string=True)
@@ -312,6 +319,10 @@ with open(os.environ["VALUES_OUT"], "w", encoding="utf-8") as out:
         if hits[pc] > 1:
             gdb.execute(f"clear *{pc}", to_string=True)
         if is_own(gdb.newest_frame()):
-            out.write(json.dumps(stop()) + "\n")
+            stopped = stop()
+            mapped = text_of_maps()
+            if mapped != last_maps:
+                stopped["maps"] = last_maps = mapped
+            out.write(json.dumps(stopped) + "\n")
             out.flush()
             count += 1

@@ -35,6 +35,18 @@ pub(super) struct Stop {
     pub(super) stack: String,
     /// Physical frames, innermost first.
     pub(super) frames: Vec<Frame>,
+    /// Text of `/proc/PID/maps`, if it differs from that of the stop before.
+    #[serde(default)]
+    pub(super) maps: Option<String>,
+}
+
+impl Stop {
+    /// Bytes of the stack.
+    pub(super) fn stack_bytes(&self) -> Vec<u8> {
+        let digit = |c: &u8| char::from(*c).to_digit(16).unwrap_or(0) as u8;
+        let pairs = self.stack.as_bytes().chunks_exact(2);
+        pairs.map(|pair| digit(&pair[0]) << 4 | digit(&pair[1])).collect()
+    }
 }
 
 /// A physical frame.

@@ -122,6 +122,8 @@ const LAYERS: &[(&str, &[&str])] = &[
             "demangle",
             "host",
             "perf-data",
+            "pipeline",
+            "profile",
             "image-store",
             "module-map",
             "unwinder",

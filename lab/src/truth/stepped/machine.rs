@@ -4,27 +4,27 @@ use anyhow::{Context, Result};
 
 /// A mapping of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::truth) struct Mapping {
+pub(crate) struct Mapping {
     /// First address.
-    pub(in crate::truth) start: u64,
+    pub(crate) start: u64,
     /// Address after the last byte.
-    pub(in crate::truth) end: u64,
+    pub(crate) end: u64,
     /// Offset in the file.
-    pub(in crate::truth) offset: u64,
+    pub(crate) offset: u64,
     /// True if executable.
-    pub(in crate::truth) executable: bool,
+    pub(crate) executable: bool,
     /// `PROT_READ`, `PROT_WRITE` and `PROT_EXEC`.
-    pub(in crate::truth) prot: u32,
+    pub(crate) prot: u32,
     /// Device of the file.
-    pub(in crate::truth) device: (u32, u32),
+    pub(crate) device: (u32, u32),
     /// Inode of the file.
-    pub(in crate::truth) inode: u64,
+    pub(crate) inode: u64,
     /// Path of the file, a name in brackets, or nothing.
-    pub(in crate::truth) name: String,
+    pub(crate) name: String,
 }
 
 /// Reads the text of `/proc/PID/maps`.
-pub(in crate::truth) fn mappings(text: &str) -> Result<Vec<Mapping>> {
+pub(crate) fn mappings(text: &str) -> Result<Vec<Mapping>> {
     text.lines().map(|line| mapping(line).with_context(|| line.to_owned())).collect()
 }
 

@@ -25,16 +25,16 @@ pub(in crate::truth) struct Step {
 
 /// A drawn instruction before it runs.
 #[derive(Clone, Debug, Default)]
-pub(in crate::truth) struct Stop {
+pub(crate) struct Stop {
     /// rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, rip, eflags, r8 to r15.
-    pub(in crate::truth) registers: [u64; 18],
+    pub(crate) registers: [u64; 18],
     /// Stack from the stack pointer upwards.
-    pub(in crate::truth) stack: Vec<u8>,
+    pub(crate) stack: Vec<u8>,
 }
 
 impl Stop {
     /// Address of the instruction.
-    pub(in crate::truth) const fn pc(&self) -> u64 {
+    pub(crate) const fn pc(&self) -> u64 {
         self.registers[8]
     }
 }
