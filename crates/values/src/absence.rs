@@ -32,6 +32,8 @@ pub enum Absence {
     OtherCallee,
     /// The thread-local memory of the module is unknown.
     ThreadLocal,
+    /// The thread has no active context, or changes it.
+    NoContext,
     /// A pointer to an object without an address.
     NoAddress,
     /// Another variant of the enum is active.
@@ -65,6 +67,7 @@ impl Absence {
             Self::NoCallSite => "no-call-site",
             Self::OtherCallee => "tail-call",
             Self::ThreadLocal => "thread-local",
+            Self::NoContext => "no-context",
             Self::NoAddress => "no-address",
             Self::OtherVariant => "other-variant",
             Self::Length(_) => "length",
@@ -92,6 +95,7 @@ impl fmt::Display for Absence {
             Self::NoCallSite => f.write_str("the call does not state the value at entry"),
             Self::OtherCallee => f.write_str("the frame was entered by a tail call"),
             Self::ThreadLocal => f.write_str("thread-local memory is unknown"),
+            Self::NoContext => f.write_str("the thread has no such context"),
             Self::NoAddress => f.write_str("the pointer leads to an object without address"),
             Self::OtherVariant => f.write_str("another variant is active"),
             Self::Length(length) => write!(f, "impossible length or index {length}"),

@@ -37,6 +37,13 @@ pub enum Error {
         /// Names of its parameters and locals.
         existing: Vec<String>,
     },
+    /// The image has no thread-local variable of the name, or several.
+    ThreadLocal {
+        /// The name as given.
+        name: String,
+        /// Number of variables with the name.
+        count: usize,
+    },
     /// The type has no such field.
     UnknownField {
         /// Type as the image names it.
@@ -76,6 +83,10 @@ impl fmt::Display for Error {
             Self::UnknownVariable { function, name, existing } => {
                 write!(f, "{function} has no variable {name}")?;
                 list(f, "it has", existing)
+            }
+            Self::ThreadLocal { name, count: 0 } => write!(f, "no thread-local variable {name}"),
+            Self::ThreadLocal { name, count } => {
+                write!(f, "{count} thread-local variables {name}; name one with its namespace")
             }
             Self::UnknownField { of, name, existing } => {
                 write!(f, "{of} has no field {name}")?;

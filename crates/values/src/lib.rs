@@ -18,6 +18,8 @@ mod probe_fetch;
 mod probe_request;
 mod request;
 mod table;
+mod thread_context;
+mod thread_locals;
 mod types;
 
 pub use absence::Absence;
@@ -30,4 +32,5 @@ pub use probe::{ProbeArgument, ProbeError, ProbePoint};
 pub use probe_request::{ProbeField, ProbeRequest};
 pub use request::{Path, PathStep, Request};
 pub use table::{Match, Variables};
+pub use thread_locals::ThreadLocal;
 pub use types::{Kind, Value};

@@ -1,10 +1,10 @@
-//! Requests as users write them: `FUNCTION(PATH)`.
+//! Requests as users write them: `FUNCTION(PATH)`, or `thread-local(PATH)`.
 
 use std::fmt;
 
 use crate::error::Error;
 
-/// A value of a function's frames: `handle(request->path)`.
+/// A value of a function's frames: `handle(request->path)`, or of a thread: `thread-local(request_id)`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Request {
     /// Function: a plain or qualified name, with or without arguments of templates, a signature, or a linkage name.
@@ -33,6 +33,8 @@ pub enum PathStep {
     Deref,
 }
 
+/// Stands for the function in requests for thread-local variables. No function has a `-` in its name.
+const THREAD_LOCAL: &str = "thread-local";
 /// Maximum number of steps of a path.
 const MAX_STEPS: usize = 32;
 
@@ -52,6 +54,12 @@ impl Request {
         }
         let path = Path::parse(path).map_err(|problem| error(&problem))?;
         Ok(Self { function: function.to_owned(), path })
+    }
+
+    /// Returns true if a thread-local variable is requested.
+    #[must_use]
+    pub fn is_thread_local(&self) -> bool {
+        self.function == THREAD_LOCAL
     }
 }
 

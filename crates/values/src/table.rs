@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::expr::{CallSites, Context, Frame, Identity, Location};
 use crate::functions::{Functions, Instance, Variable, closest};
 use crate::request::Request;
+use crate::thread_locals::{self, ThreadLocal};
 use crate::types::{Bound, Value, bind};
 
 /// Requested values of one image. Holds all that it needs; no sections.
@@ -23,6 +24,7 @@ pub struct Variables {
     order: Vec<u32>,
     entries: Vec<Entry>,
     sites: CallSites,
+    thread_locals: Vec<ThreadLocal>,
 }
 
 /// A variable of an instance, or its absence outside of its block.
@@ -60,14 +62,19 @@ impl Variables {
         sources: &Sources<'a, R>,
         requests: &[Request],
     ) -> Result<(Self, Vec<Option<Error>>), Error> {
-        let mut names: Vec<&str> =
-            requests.iter().map(|request| request.function.as_str()).collect();
+        let of_functions = requests.iter().filter(|request| !request.is_thread_local());
+        let mut names: Vec<&str> = of_functions.map(|request| request.function.as_str()).collect();
         names.sort_unstable();
         names.dedup();
         let functions = Functions::find(sources, &names)?;
         let mut building = Building { sources, entries: Vec::new(), ranges: Vec::new() };
-        let mut errors = Vec::new();
+        let (mut errors, mut thread_locals) = (Vec::new(), Vec::new());
         for (index, request) in requests.iter().enumerate() {
+            if request.is_thread_local() {
+                let found = thread_locals::find(sources, index as u32, request)?;
+                errors.push(found.map(|it| thread_locals.push(it)).err());
+                continue;
+            }
             let at = names.binary_search(&request.function.as_str()).unwrap_or(usize::MAX);
             errors.push(match functions.instances(at) {
                 Ok(instances) => building.request(index as u32, request, instances)?,
@@ -76,13 +83,19 @@ impl Variables {
         }
         let (segments, order) = building.segments()?;
         let Building { entries, .. } = building;
-        Ok((Self { segments, order, entries, sites: functions.sites }, errors))
+        Ok((Self { segments, order, entries, sites: functions.sites, thread_locals }, errors))
     }
 
-    /// Returns true if no address has a value.
+    /// Returns true if neither an address nor a thread has a value.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.segments.is_empty()
+        self.segments.is_empty() && self.thread_locals.is_empty()
+    }
+
+    /// The requested thread-local variables.
+    #[must_use]
+    pub fn thread_locals(&self) -> &[ThreadLocal] {
+        &self.thread_locals
     }
 
     /// Returns the values at an address of the image (SVMA), those of the innermost instances first.

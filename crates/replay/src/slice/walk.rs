@@ -248,7 +248,9 @@ impl WalkedSlice {
         };
         let Some(row) = self.samples.len().checked_sub(1) else { return };
         let n_labels = planned.labels.as_ref().map_or(0, |labels| labels.len());
-        let values = variables.read(walker, &state, registers.iter(), frames);
+        // No thread has the id 0.
+        let tid = user.sample.tid.unwrap_or_default();
+        let values = variables.read(walker, (&state, tid), registers.iter(), frames);
         let values = values
             .into_iter()
             .map(|(request, value)| SliceValue::new(row as u32, n_labels + request, value));

@@ -1,4 +1,4 @@
-//! The debug information of a file: its own, or that of its debug file, with the supplementary file.
+//! The debug information of a file: its own, or that of its debug file, with the supplementary and the split files.
 
 use std::borrow::Cow;
 
@@ -8,20 +8,24 @@ use image_store::{Image, ImageStore, LoadedImage};
 use memchr::memmem;
 use values::{Functions, Instance, Request, Sources, Variables};
 
+use super::split::SplitFile;
 use crate::variables::ListedFunction;
 
 /// Unpacked sections of an image.
-type Sections<'i> = Vec<(SectionId, Cow<'i, [u8]>)>;
+pub(super) type Sections<'i> = Vec<(SectionId, Cow<'i, [u8]>)>;
 
 /// The debug information of a file.
 pub(super) struct DebugInfo<'i> {
     main: Sections<'i>,
     supplement: Option<Sections<'i>>,
+    split: Vec<SplitFile<'i>>,
     endian: RunTimeEndian,
 }
 
+/// Maximum size of sections of one name, as a multiple of the size of the file.
+const MOST_UNPACKED: usize = 4;
 /// The sections that variables need.
-const SECTIONS: [SectionId; 12] = [
+const SECTIONS: [SectionId; 14] = [
     SectionId::DebugInfo,
     SectionId::DebugAbbrev,
     SectionId::DebugStr,
@@ -34,11 +38,13 @@ const SECTIONS: [SectionId; 12] = [
     SectionId::DebugLoc,
     SectionId::DebugLocLists,
     SectionId::DebugTypes,
+    SectionId::DebugCuIndex,
+    SectionId::DebugTuIndex,
 ];
 
 impl<'i> DebugInfo<'i> {
     /// Unpacks the sections; `None` if the file has no debug information.
-    pub(super) fn load(image: &'i LoadedImage, images: &ImageStore) -> Option<Self> {
+    pub(super) fn load(image: &'i LoadedImage, images: &'i ImageStore) -> Option<Self> {
         let own = image.image();
         let has_info = |image: &Image| image.section(".debug_info").is_some();
         let debug = || image.debug(images).map(|debug| &**debug);
@@ -48,18 +54,26 @@ impl<'i> DebugInfo<'i> {
         }
         let endian =
             if main.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
-        let supplement = image.alt(images).map(|alt| sections(alt));
-        Some(Self { main: sections(main), supplement, endian })
+        let of_file = |image: &'i Image| sections(image, |id| Some(id.name()));
+        let supplement = image.alt(images).map(|alt| of_file(alt));
+        let main = of_file(main);
+        let split = SplitFile::load_all(&dwarf_of(&main, endian), image, images);
+        Some(Self { main, supplement, split, endian })
     }
 
     /// Returns true if a name occurs in it.
     pub(super) fn contains(&self, name: &str) -> bool {
         let finder = memmem::Finder::new(name);
-        let all = self.main.iter().chain(self.supplement.iter().flatten());
-        let mut named = all.filter(|(id, _)| {
+        let mut named = self.all().flatten().filter(|(id, _)| {
             matches!(id, SectionId::DebugStr | SectionId::DebugInfo | SectionId::DebugLineStr)
         });
         named.any(|(_, data)| finder.find(data).is_some())
+    }
+
+    /// The sections of all files.
+    fn all(&self) -> impl Iterator<Item = &Sections<'i>> {
+        let split = self.split.iter().map(|file| &file.sections);
+        std::iter::once(&self.main).chain(&self.supplement).chain(split)
     }
 
     /// Finds the variables of requests.
@@ -103,33 +117,59 @@ impl<'i> DebugInfo<'i> {
         budget: &Budget,
         read: impl FnOnce(&Sources<'_, EndianSlice<'_, RunTimeEndian>>) -> Result<T, values::Error>,
     ) -> Result<T, values::Error> {
-        let size = |sections: &Sections<'_>| sections.iter().map(|(_, data)| data.len()).sum();
-        let size: usize = size(&self.main) + self.supplement.as_ref().map_or(0, size);
+        let size = self.all().flatten().map(|(_, data)| data.len()).sum();
         let meter = Meter::new(budget, size);
-        let mut dwarf = self.dwarf(&self.main);
+        let mut dwarf = dwarf_of(&self.main, self.endian);
         if let Some(supplement) = &self.supplement {
-            dwarf.set_sup(self.dwarf(supplement));
+            dwarf.set_sup(dwarf_of(supplement, self.endian));
         }
-        read(&Sources::new(&dwarf, &[], &meter)?)
-    }
-
-    fn dwarf<'s>(&self, of: &'s Sections<'_>) -> Dwarf<EndianSlice<'s, RunTimeEndian>> {
-        let data = |id: SectionId| {
-            let section = of.iter().find(|(section, _)| *section == id);
-            let bytes = section.map_or(&[][..], |(_, data)| data);
-            Ok::<_, std::convert::Infallible>(EndianSlice::new(bytes, self.endian))
-        };
-        match Dwarf::load(data) {
-            Ok(dwarf) => dwarf,
-            Err(never) => match never {},
-        }
+        let split: Vec<_> =
+            self.split.iter().flat_map(|file| file.parts(&dwarf, self.endian)).collect();
+        read(&Sources::new(&dwarf, &split, &meter)?)
     }
 }
 
-fn sections(image: &Image) -> Sections<'_> {
+/// Returns unpacked sections as debug information.
+pub(super) fn dwarf_of<'s>(
+    of: &'s Sections<'_>,
+    endian: RunTimeEndian,
+) -> Dwarf<EndianSlice<'s, RunTimeEndian>> {
+    let data = |id: SectionId| {
+        Ok::<_, std::convert::Infallible>(EndianSlice::new(section_of(of, id), endian))
+    };
+    match Dwarf::load(data) {
+        Ok(dwarf) => dwarf,
+        Err(never) => match never {},
+    }
+}
+
+/// Returns a section; empty if the file has none.
+pub(super) fn section_of<'s>(of: &'s Sections<'_>, id: SectionId) -> &'s [u8] {
+    let section = of.iter().find(|(section, _)| *section == id);
+    section.map_or(&[][..], |(_, data)| data)
+}
+
+/// Unpacks the sections that have a name in an image. In relocatable files, each type unit has a section of its own, of
+/// the same name; offsets count in the unit.
+pub(super) fn sections(
+    image: &Image,
+    name: impl Fn(SectionId) -> Option<&'static str>,
+) -> Sections<'_> {
     let load = |id: &SectionId| {
-        let section = image.section(id.name())?;
-        Some((*id, image.section_data(section).ok()?))
+        let name = name(*id)?;
+        let first = image.section_data(image.section(name)?).ok()?;
+        let named = |section: &&image_store::Section| *section.name == *name.as_bytes();
+        let mut data = first;
+        let most = image.bytes().len().saturating_mul(MOST_UNPACKED);
+        for more in image.sections().iter().filter(named).skip(1) {
+            let more = image.section_data(more).ok()?;
+            // Sections of a damaged file can overlap.
+            if data.len().saturating_add(more.len()) > most {
+                return None;
+            }
+            data.to_mut().extend_from_slice(&more);
+        }
+        Some((*id, data))
     };
     SECTIONS.iter().filter_map(load).collect()
 }

@@ -3,13 +3,14 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use address::ModuleId;
+use address::{ModuleId, Tid};
 use hashbrown::HashMap;
 use module_map::Space;
 use profile::NoLabel;
 use unwinder::{Frame as WalkedFrame, FrameAddress, FrameState, UserState, Walker};
 use values::{Absence, CallSites, Caller, Frame, Match, Value, Variables};
 
+use super::thread::ThreadLocals;
 use crate::values::OwnedValue;
 use crate::variables::{CachedFile, RequestedVariables};
 
@@ -47,7 +48,7 @@ impl<'r> VariableReader<'r> {
     pub(crate) fn read(
         &mut self,
         walker: &mut Walker<'_>,
-        state: &UserState<'_>,
+        (state, tid): (&UserState<'_>, Tid),
         sampled: impl Iterator<Item = (u32, u64)> + Clone,
         frames: &[WalkedFrame],
     ) -> Vec<(usize, OwnedValue)> {
@@ -76,7 +77,11 @@ impl<'r> VariableReader<'r> {
                 }
             }
         }
-        let Some(outermost) = matches.iter().map(|(at, _)| *at).max() else { return Vec::new() };
+        let of_thread = ThreadLocals::of(files, frames);
+        let outermost = matches.iter().map(|(at, _)| *at).max();
+        let Some(outermost) = outermost.or((!of_thread.is_empty()).then_some(0)) else {
+            return Vec::new();
+        };
         let read = |states: &[FrameState<'_>], at: usize, found: &Match<'_>| match states.get(at) {
             None => Err("frame"),
             Some(_) => with_callers((states, frames), at, found.call_sites(), |frame| {
@@ -86,6 +91,7 @@ impl<'r> VariableReader<'r> {
         let states = walker.frame_states(state, sampled.clone(), frames, (outermost + 1, steps));
         let mut values: Vec<Result<Value, &str>> =
             matches.iter().map(|(at, found)| read(&states, *at, found)).collect();
+        let of_thread = of_thread.values((state, tid), states.first(), || requested.meter());
         if values.contains(&Err(NO_CALLER)) {
             // Values at entry need the callers, too.
             drop(states);
@@ -97,11 +103,10 @@ impl<'r> VariableReader<'r> {
                 }
             }
         }
-        let value = |(found, value): (&(usize, Match<'_>), Result<Value, &'static str>)| {
-            let absent = |code| OwnedValue::NoLabel(NoLabel::Absent(code));
-            (found.1.request(), value.map_or_else(absent, owned))
-        };
-        matches.iter().zip(values).map(value).collect()
+        let absent = |code| OwnedValue::NoLabel(NoLabel::Absent(code));
+        let of_frames = matches.iter().map(|(_, found)| found.request()).zip(values);
+        let all = of_frames.chain(of_thread);
+        all.map(|(request, value)| (request, value.map_or_else(absent, owned))).collect()
     }
 
     /// Opens the file of a frame's module.

@@ -5,6 +5,8 @@ mod frame_address;
 mod frames;
 mod probe_instruction;
 mod probes;
+mod split;
+mod thread;
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -52,7 +54,7 @@ pub(crate) struct Searched {
 }
 
 impl RequestedVariables {
-    /// Parses requests, each `FUNCTION(PATH)`.
+    /// Parses requests, each `FUNCTION(PATH)` or `thread-local(PATH)`.
     ///
     /// # Errors
     /// The first text that is not a request, with the reason.
@@ -83,8 +85,12 @@ impl RequestedVariables {
     /// Searches a file. Unless `thorough`, files that contain none of the names are skipped.
     fn search(&self, image: &LoadedImage, images: &ImageStore, thorough: bool) -> Searched {
         let Some(debug) = DebugInfo::load(image, images) else { return Searched::default() };
-        let names = || self.requests.iter().map(|it| identifier(&it.function));
-        if !thorough && !names().any(|name| debug.contains(name)) {
+        let name = |it: &Request| {
+            let text = if it.is_thread_local() { &it.path.variable } else { &it.function };
+            identifier(text).to_owned()
+        };
+        let names = || self.requests.iter().map(name);
+        if !thorough && !names().any(|name| debug.contains(&name)) {
             return Searched::default();
         }
         match debug.find(&self.requests, &self.budget) {
@@ -121,9 +127,17 @@ impl RequestedVariables {
                 None => error,
             });
         }
-        let name = self.requests.get(at).map(|it| it.function.clone()).unwrap_or_default();
-        let unknown = values::Error::UnknownFunction { name, similar: Vec::new() };
-        Some((self.texts.get(at)?.clone(), best.unwrap_or(unknown).to_string()))
+        let best = best.or_else(|| {
+            let request = self.requests.get(at)?;
+            let (name, similar) = (request.function.clone(), Vec::new());
+            Some(match request.is_thread_local() {
+                true => {
+                    values::Error::ThreadLocal { name: request.path.variable.clone(), count: 0 }
+                }
+                false => values::Error::UnknownFunction { name, similar },
+            })
+        })?;
+        Some((self.texts.get(at)?.clone(), best.to_string()))
     }
 
     /// The meter for reading one value.
@@ -134,7 +148,7 @@ impl RequestedVariables {
 
 /// Returns the error of the file that has more of the request; names similar to a function are merged.
 fn more_specific(one: values::Error, other: values::Error) -> values::Error {
-    use values::Error::UnknownFunction;
+    use values::Error::{ThreadLocal, UnknownFunction};
     match (one, other) {
         (UnknownFunction { name, mut similar }, UnknownFunction { similar: more, .. }) => {
             similar.extend(more);
@@ -142,7 +156,7 @@ fn more_specific(one: values::Error, other: values::Error) -> values::Error {
             similar.truncate(8);
             UnknownFunction { name, similar }
         }
-        (UnknownFunction { .. }, other) => other,
+        (UnknownFunction { .. } | ThreadLocal { count: 0, .. }, other) => other,
         (one, _) => one,
     }
 }

@@ -178,7 +178,10 @@ impl<'a, R: Reader<Offset = usize>> Sources<'a, R> {
         if place.section >= 4
             && let Some(skeleton) = unit.dwo_id.and_then(|id| self.skeletons.get(&id.0))
         {
-            unit.copy_relocated_attributes(&self.read(self.main, 0, skeleton)?);
+            let skeleton = self.read(self.main, 0, skeleton)?;
+            unit.copy_relocated_attributes(&skeleton);
+            // The table of a split file names files only; that with addresses is the program's.
+            unit.line_program = skeleton.line_program;
         }
         let (section, start) = (place.section, place.start);
         let unit = Rc::new(LoadedUnit { dwarf: place.dwarf, unit, section, start });

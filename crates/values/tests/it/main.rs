@@ -6,5 +6,6 @@ mod functions;
 mod hostile;
 mod probes;
 mod strings;
+mod threads;
 mod types;
 mod world;

@@ -14,6 +14,8 @@ pub(crate) struct World {
     pub(crate) registers: BTreeMap<u16, u64>,
     pub(crate) memory: Vec<(u64, Vec<u8>)>,
     pub(crate) cfa: Option<u64>,
+    /// Address of the image's thread-local block.
+    pub(crate) thread: Option<u64>,
     /// State of the caller, its return address, and the calls of the image.
     pub(crate) caller: Option<(Box<Self>, u64, CallSites)>,
 }
@@ -38,6 +40,9 @@ impl Frame for World {
     }
     fn bias(&self) -> u64 {
         0
+    }
+    fn thread_local(&self, offset: u64) -> Option<u64> {
+        self.thread?.checked_add(offset)
     }
     fn caller(&self) -> Option<Caller<'_>> {
         let (frame, return_address, sites) = self.caller.as_ref()?;

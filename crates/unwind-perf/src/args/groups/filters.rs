@@ -62,7 +62,7 @@ pub(crate) struct FilterArgs {
     ///
     /// Examples: 'exec(query)', 'handle(request->size)', 'f(*p)', 'f(a[3])'. The innermost frame of the function
     /// counts. Use it in top --by 'handle(size)'; formats with fields print it. Needs debug information (-g). A value that
-    /// registers and recorded stack do not prove has a reason.
+    /// registers and recorded stack do not prove has a reason. thread-local(NAME) is a variable of the sampled thread.
     #[arg(long = "value", value_name = "FUNCTION(PATH)")]
     pub(crate) values: Vec<String>,
 

@@ -17,8 +17,9 @@ fn variant(dwarf: &str, name: &str) -> PathBuf {
     root().join("crates/unwind-perf/testdata/debug").join(dwarf).join(name)
 }
 
-/// Returns for each byte of the code the names of its frames, innermost first.
-fn names(dwarf: &str, name: &str, more: &[&str]) -> Vec<Vec<[Value; 5]>> {
+/// Writes a recording with a sample at each byte of the code into a new folder. Returns the folder, that of the program
+/// and that of its debug files.
+fn recorded(dwarf: &str, name: &str) -> (PathBuf, String, String) {
     // Several tests use the same names at a time.
     static ASKED: AtomicUsize = AtomicUsize::new(0);
     let asked = ASKED.fetch_add(1, Ordering::Relaxed);
@@ -34,8 +35,14 @@ fn names(dwarf: &str, name: &str, more: &[&str]) -> Vec<Vec<[Value; 5]>> {
     // Some variants have no folder of debug files.
     let debug = Some(place.join("debug")).filter(|debug| debug.is_dir());
     let debug = debug.unwrap_or_else(|| place.clone());
-    let [place, debug] = [&place, &debug].map(|path| path.to_str().expect("UTF-8"));
-    let lines = samples(&folder, &[&["--sysroot", place, "--debug-dir", debug], more].concat());
+    let [place, debug] = [place, debug].map(|path| path.to_str().expect("UTF-8").to_owned());
+    (folder, place, debug)
+}
+
+/// Returns for each byte of the code the names of its frames, innermost first.
+fn names(dwarf: &str, name: &str, more: &[&str]) -> Vec<Vec<[Value; 5]>> {
+    let (folder, place, debug) = recorded(dwarf, name);
+    let lines = samples(&folder, &[&["--sysroot", &place, "--debug-dir", &debug], more].concat());
     let fields = ["function", "file", "line", "inlined", "function_offset"];
     let address_of = |frame: &Value| frame["addr"].clone();
     let chain = |line: &Value| -> Vec<[Value; 5]> {
@@ -60,6 +67,29 @@ fn wherever_it_is_kept() {
                 assert_eq!(found, plain, "{dwarf} {name} {:#x}", TEXT.0 + index as u64);
             }
             assert_eq!(found.len(), plain.len());
+        }
+    }
+}
+
+/// Returns the variables of a function: name, type and location of each.
+fn variables(dwarf: &str, name: &str, function: &str) -> Vec<[Value; 3]> {
+    let (folder, place, debug) = recorded(dwarf, name);
+    let files = ["--sysroot", &place, "--debug-dir", &debug, "perf.data", "-q"];
+    let args = [&["values", "--format", "json", function][..], &files].concat();
+    let list = run(&folder, &args).expect_status(0).json();
+    let row = |row: &Value| ["name", "type", "location"].map(|field| row[field].clone());
+    list.as_array().expect("rows").iter().map(row).collect()
+}
+
+#[test]
+fn variables_wherever_they_are_kept() {
+    for dwarf in ["v4", "v5"] {
+        for function in ["middle", "enclosing"] {
+            let plain = variables(dwarf, "plain", function);
+            assert!(plain.iter().any(|row| row[2] != "optimized out"), "{dwarf} {plain:?}");
+            for name in ["zlib", "dwo", "dwp", "dwz", "id"] {
+                assert_eq!(variables(dwarf, name, function), plain, "{dwarf} {name} {function}");
+            }
         }
     }
 }
