@@ -60,15 +60,39 @@ impl ThreadLocal {
     }
 }
 
-/// Finds a thread-local variable outside of functions. `name` is plain or qualified; a file with several is refused.
-///
-/// Source: DWARF 5, section 2.5.1.3.
+/// Finds a thread-local variable outside of functions. A file with several of the name is refused.
 pub(crate) fn find<'a, R: Reader<Offset = usize>>(
     sources: &Sources<'a, R>,
     index: u32,
     request: &Request,
 ) -> Result<Result<ThreadLocal, Error>, Error> {
     let wanted = &request.path.variable;
+    let mut found = named(sources, wanted)?;
+    let count = found.len();
+    let (Some((type_key, location)), 1) = (found.pop(), count) else {
+        return Ok(Err(Error::ThreadLocal { name: wanted.clone(), count }));
+    };
+    let part = if wanted == thread_context::VARIABLE {
+        Part::of(&request.path.steps).map(VariablePart::Context).ok_or_else(|| {
+            let existing = Part::NAMES.map(str::to_owned).to_vec();
+            Error::UnknownField { of: wanted.clone(), name: request.path.to_string(), existing }
+        })
+    } else {
+        match bind(sources, type_key, &request.path.steps) {
+            Err(error @ Error::Exhausted(_)) => return Err(error),
+            bound => bound.map(|bound| VariablePart::Typed(Arc::new(bound))),
+        }
+    };
+    Ok(part.map(|part| ThreadLocal { request: index, part, location: Arc::new(location) }))
+}
+
+/// Returns type and location of the thread-local variables with a name, plain or qualified.
+///
+/// Source: DWARF 5, section 2.5.1.3.
+fn named<'a, R: Reader<Offset = usize>>(
+    sources: &Sources<'a, R>,
+    wanted: &str,
+) -> Result<Vec<(Option<DieKey>, Location)>, Error> {
     let mut found: Vec<(Option<DieKey>, Location)> = Vec::new();
     for unit in 0..sources.len() {
         let Some(unit) = undamaged(sources.unit(unit))? else { continue };
@@ -121,22 +145,7 @@ pub(crate) fn find<'a, R: Reader<Offset = usize>>(
         });
         undamaged(read)?;
     }
-    let count = found.len();
-    let (Some((type_key, location)), 1) = (found.pop(), count) else {
-        return Ok(Err(Error::ThreadLocal { name: wanted.clone(), count }));
-    };
-    let part = if wanted == thread_context::VARIABLE {
-        Part::of(&request.path.steps).map(VariablePart::Context).ok_or_else(|| {
-            let existing = Part::NAMES.map(str::to_owned).to_vec();
-            Error::UnknownField { of: wanted.clone(), name: request.path.to_string(), existing }
-        })
-    } else {
-        match bind(sources, type_key, &request.path.steps) {
-            Err(error @ Error::Exhausted(_)) => return Err(error),
-            bound => bound.map(|bound| VariablePart::Typed(Arc::new(bound))),
-        }
-    };
-    Ok(part.map(|part| ThreadLocal { request: index, part, location: Arc::new(location) }))
+    Ok(found)
 }
 
 /// Returns true if a location is in the block of a thread.
