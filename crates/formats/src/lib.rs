@@ -74,14 +74,15 @@ pub use formats::{
     AnnotatedFunction, AnnotatedSource, Callgrind, ConsoleLook, Details, ErrorKind, ErrorRow,
     FieldValue, Firefox, Folded, GroupRow, Hotspot, HotspotStream, Json, LivePage, LiveStep,
     MemoryNodeRow, Ndjson, Otlp, Page, PageCode, PageFunctionCode, PageSource, PageTarget,
-    PerfScript, Pprof, RowKeys, SampleExtra, SpanDurations, Speedscope, TaskChange, TaskEvent,
-    TopTable, TracepointRow, TreeTable, cost_text, cost_title,
+    PerfScript, Pprof, RowKeys, SampleExtra, SpanDocument, SpanDurations, Speedscope, TaskChange,
+    TaskEvent, TopTable, TracepointRow, TreeTable, cost_text, cost_title,
 };
 #[cfg(feature = "arrow")]
 pub use formats::{Arrow, ArrowRows};
 pub use growing::GrowingSamples;
 pub use options::{ChoiceOrValue, FormatOptions, ScriptFields, StackRoot, StackWeight};
 pub use printer::Printer;
+pub use render::field_value::value_json;
 pub use render::numbers::{counted, grouped, share};
 pub use render::text::{is_misleading, push_line_safe};
 pub use render::truncation::short_text;

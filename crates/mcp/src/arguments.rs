@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::str::FromStr;
 
-use options::{Choice, QueryFilter, UnknownChoice, Weight};
+use options::{Choice, ChoiceOrValue, QueryFilter, UnknownChoice, Weight};
 use rmcp::model::JsonObject;
 use rmcp::schemars::generate::SchemaSettings;
 use rmcp::schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -13,6 +13,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::refusal::Refusal;
+use crate::values::ValueArgs;
 
 /// Most rows of an answer.
 pub(crate) const MOST_ROWS: usize = 200;
@@ -40,6 +41,36 @@ impl<T: Choice + Default> JsonSchema for Word<T> {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let words: Vec<&str> = T::ALL.iter().map(|value| value.as_str()).collect();
         json_schema!({ "type": "string", "enum": words, "default": T::default().as_str() })
+    }
+}
+
+/// A closed choice by its keyword, or the name of a label, field or variable.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(transparent, bound = "C: Choice")]
+pub(crate) struct WordOrValue<C>(pub(crate) ChoiceOrValue<C>);
+
+impl<C: Choice + Default> Default for WordOrValue<C> {
+    fn default() -> Self {
+        Self(ChoiceOrValue::default())
+    }
+}
+
+impl<C: Choice + Default> JsonSchema for WordOrValue<C> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "WordOrValue".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let words: Vec<&str> = C::ALL.iter().map(|value| value.as_str()).collect();
+        let about = format!(
+            "Rows of the table: {}; or a label, field:NAME, or a variable FUNCTION(PATH).",
+            words.join(", ")
+        );
+        json_schema!({ "type": "string", "description": about, "default": C::default().as_str() })
     }
 }
 
@@ -82,6 +113,8 @@ pub(crate) struct CountedArgs {
     pub(crate) weight: Word<Weight>,
     /// Name of the counted event. Default: the first event with samples.
     pub(crate) event: Option<String>,
+    #[serde(flatten)]
+    pub(crate) values: ValueArgs,
 }
 
 /// Samples and functions that count; an empty list selects all. Texts are regular expressions that match a part of a
@@ -214,7 +247,7 @@ pub(crate) fn read<T: DeserializeOwned + JsonSchema>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use options::GroupBy;
+    use options::{CostKind, GroupBy};
     use serde_json::json;
 
     #[derive(Debug, Deserialize, JsonSchema)]
@@ -225,7 +258,9 @@ mod tests {
         #[serde(flatten)]
         counted: CountedArgs,
         #[serde(default)]
-        by: Word<GroupBy>,
+        by: WordOrValue<GroupBy>,
+        #[serde(default)]
+        sort: Word<CostKind>,
         #[serde(default)]
         filter: FilterArgs,
         /// Rows.
@@ -240,7 +275,8 @@ mod tests {
 
     #[test]
     fn errors_name_the_argument_and_list_what_exists() {
-        let there = "there are: by, event, filter, function, limit, recording, weight";
+        let there = "there are: by, event, filter, function, handover, inside, label, label_end, label_when, limit, \
+                     longer_than, recording, sort, span, up_to, weight, weight_field, where";
         assert_eq!(error(json!({ "x": 1 })), format!("there is no argument \"x\"; {there}"));
         assert_eq!(error(json!({})), "argument \"function\" is required");
         let wrong = json!({ "function": 7 });
@@ -248,9 +284,13 @@ mod tests {
             error(wrong),
             "argument \"function\": invalid type: integer `7`, expected a string"
         );
-        let wrong = json!({ "function": "f", "by": "x" });
-        let words = GroupBy::WORDS.join(", ");
-        assert_eq!(error(wrong), format!("argument \"by\": \"x\" is none of {words}"));
+        let wrong = json!({ "function": "f", "sort": "x" });
+        assert_eq!(error(wrong), "argument \"sort\": \"x\" is none of own, inclusive");
+        let wrong = json!({ "function": "f", "label": 7 });
+        assert_eq!(
+            error(wrong),
+            "argument \"label\": invalid type: integer `7`, expected a sequence"
+        );
         let wrong = json!({ "function": "f", "filter": { "x": 1 } });
         assert!(
             error(wrong)
@@ -268,7 +308,7 @@ mod tests {
         );
         assert_eq!(
             (read.function.as_str(), read.by, read.filter.pid.len()),
-            ("f", Word::default(), 0)
+            ("f", WordOrValue::default(), 0)
         );
         assert_eq!(
             rows(Some(201), 20).unwrap_err().to_string(),

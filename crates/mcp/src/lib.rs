@@ -18,6 +18,7 @@ mod selected;
 mod server;
 mod text;
 mod tools;
+mod values;
 
 use std::io;
 use std::path::PathBuf;

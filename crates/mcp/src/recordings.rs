@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hashbrown::HashMap;
 use host::{Origin, default_memory_limit};
-use options::Options;
-use pipeline::{LoadedProfile, LoadedProfiles, Observer, Source};
+use options::{Options, ValueOptions};
+use pipeline::{Error, LoadedProfile, LoadedProfiles, Observer, Source};
 use profile::query::FoldedFrames;
 use serde_json::Value;
 
@@ -68,15 +68,19 @@ impl Recordings {
         found.ok_or_else(|| Refusal::unknown("recording", wanted, &self.names))
     }
 
-    /// Returns the profile of a recording; with `off_cpu`, with the times of its threads off the processor.
+    /// Returns the profile of a recording; with `off_cpu`, with the times of its threads off the processor. `values` are
+    /// options on labels, spans and fields.
     pub(crate) fn load(
         &self,
         at: usize,
         off_cpu: bool,
+        values: &ValueOptions,
         stop: &StopSignal,
     ) -> Result<Loaded, Refusal> {
-        let options = &self.options.options;
-        self.load_with(at, Options { off_cpu: off_cpu || options.off_cpu, ..options.clone() }, stop)
+        let mut options = self.options.options.clone();
+        options.off_cpu |= off_cpu;
+        values.apply(&mut options);
+        self.load_with(at, options, stop)
     }
 
     /// Returns the profile of a recording, with the samples of one event if it is named.
@@ -105,8 +109,14 @@ impl Recordings {
             }
             Ok(analysis)
         });
-        let profile =
-            profile.map_err(|error| Refusal::new(format!("{name}: {}", explain(error))))?;
+        let profile = profile.map_err(|error| match error {
+            Error::UnknownField { pattern, recorded, .. } => {
+                let labels = options.labels.labels.iter().map(|label| label.name.clone());
+                let known: Vec<String> = labels.chain(recorded).collect();
+                Refusal::unknown("field or label", &pattern, &known)
+            }
+            error => Refusal::new(format!("{name}: {}", explain(error))),
+        })?;
         let inlines = options.names.inlines;
         profile.query_index(inlines);
         self.profiles.weigh(&key, &profile);
@@ -126,7 +136,7 @@ impl Recordings {
         if let Some(known) = described().get(&key) {
             return Ok(known.clone());
         }
-        let made = describe(&self.load(at, false, stop)?);
+        let made = describe(&self.load(at, false, &ValueOptions::default(), stop)?);
         described().insert(key, made.clone());
         Ok(made)
     }
@@ -135,7 +145,7 @@ impl Recordings {
     fn key(&self, at: usize, options: &Options, path: &Path) -> String {
         let stat = self.options.pipeline.host().stat(path, Origin::User);
         let stamp = stat.ok().map(|stat| stat.stamp);
-        format!("{at} {} {:?} {stamp:?}", options.off_cpu, options.samples.events)
+        format!("{at} {} {stamp:?}", options.to_json())
     }
 }
 
@@ -202,15 +212,15 @@ mod tests {
     #[test]
     fn runs_are_made_once_and_can_be_cancelled() {
         let recordings = recordings(Options::default());
-        let stop: StopSignal = Arc::new(|| true);
+        let (stop, usual): (StopSignal, _) = (Arc::new(|| true), ValueOptions::default());
         let cancelled = pipeline::Error::Cancelled.to_string();
-        let refused = recordings.load(0, false, &stop).unwrap_err().to_string();
+        let refused = recordings.load(0, false, &usual, &stop).unwrap_err().to_string();
         assert_eq!(refused, format!("perf.data: {cancelled}"));
         let go: StopSignal = Arc::new(|| false);
-        let first = recordings.load(0, false, &go).unwrap();
+        let first = recordings.load(0, false, &usual, &go).unwrap();
         assert_eq!(first.profile.profile.samples.len(), 1);
         // It is in the cache: nothing runs that could be stopped.
-        let second = recordings.load(0, false, &stop).unwrap();
+        let second = recordings.load(0, false, &usual, &stop).unwrap();
         assert!(Arc::ptr_eq(&first.profile, &second.profile));
     }
 

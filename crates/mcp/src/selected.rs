@@ -26,15 +26,26 @@ pub(crate) fn select<'i>(
     let compiled = compiled.map_err(|reason| wrong("filter", reason))?;
     let event = EventChoice::of(group, counted.event.as_deref());
     let index = analysis.query_index(loaded.inlines);
-    Selection::new(profile, index, counted.weight.0, &event, &compiled)
+    Selection::new(profile, index, weight(counted)?, &event, &compiled)
         .map_err(|error| refused(profile, &error))
 }
 
 /// Returns the weights of all samples of the counted event.
 pub(crate) fn weights(profile: &Profile, counted: &CountedArgs) -> Result<Weights, Refusal> {
     let event = EventChoice::of(GroupBy::Function, counted.event.as_deref());
-    Weights::chosen(profile, &EventSums::new(profile), counted.weight.0, &event)
+    Weights::chosen(profile, &EventSums::new(profile), weight(counted)?, &event)
         .map_err(|error| refused(profile, &error))
+}
+
+/// Returns the weight of a sample. The run makes the values of a field the periods of samples.
+fn weight(counted: &CountedArgs) -> Result<Weight, Refusal> {
+    match (counted.weight.0, counted.values.is_weight()) {
+        (Weight::OffCpu, true) => {
+            Err(wrong("weight_field", "times off the processor are a weight of their own"))
+        }
+        (_, true) => Ok(Weight::Period),
+        (weight, false) => Ok(weight),
+    }
 }
 
 /// Returns true if the run has to find out the times off the processor.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::Choice;
 
 /// One of the values of a choice, or the values that samples have.
@@ -74,10 +76,38 @@ impl<C: Choice> fmt::Display for ChoiceOrValue<C> {
     }
 }
 
+/// Writes a text that [`ChoiceOrValue::read`] reads as the same.
+impl<C: Choice> Serialize for ChoiceOrValue<C> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Value(name) if Self::read(name) != *self => {
+                serializer.collect_str(&format_args!("{}{name}", Self::PREFIXES[0]))
+            }
+            _ => serializer.serialize_str(self.as_str()),
+        }
+    }
+}
+
+impl<'de, C: Choice> Deserialize<'de> for ChoiceOrValue<C> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(|text| Self::read(&text))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::GroupBy;
+
+    #[test]
+    fn texts_are_read_as_they_were_written() {
+        for text in ["thread", "query", "field:thread", "field:field:x"] {
+            let read = ChoiceOrValue::<GroupBy>::read(text);
+            let json = serde_json::to_string(&read).unwrap();
+            assert_eq!(json, format!("{text:?}"));
+            assert_eq!(serde_json::from_str::<ChoiceOrValue<GroupBy>>(&json).unwrap(), read);
+        }
+    }
 
     #[test]
     fn keywords_keep_their_meaning() {

@@ -27,6 +27,7 @@ mod query_filter;
 mod remedy;
 mod run;
 mod samples;
+mod value_options;
 mod values;
 
 pub use cache_location::CacheLocation;
@@ -49,6 +50,7 @@ pub use samples::{
     Condition, ConditionError, FieldSelection, LabelError, LabelOptions, LabelRule, SampleFilter,
     SpanError, SpanEvent, SpanLimit, SpanOptions, SpanRule, SpanTime,
 };
+pub use value_options::ValueOptions;
 pub use values::{
     Bytes, Hint, HintError, HintScope, MemoryLimit, Normalization, Percent, TimePoint, TimeRange,
     from_hex, parse_cpus, parse_duration, parse_memory, parse_percent, parse_seconds, parse_share,

@@ -18,7 +18,6 @@ mod jobs;
 mod live;
 mod problem;
 mod protocol;
-mod query;
 mod recordings;
 mod serve;
 mod store;

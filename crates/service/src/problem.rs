@@ -6,6 +6,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+/// Maximum number of names in a problem.
+const MOST_NAMES: usize = 1_000;
+
 /// Reason for refusing or failing a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Problem {
@@ -22,6 +25,9 @@ pub(crate) struct Problem {
     /// Suggested remedy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
+    /// The names that exist, if the request names another one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) known: Vec<String>,
 }
 
 impl Problem {
@@ -34,6 +40,7 @@ impl Problem {
             status,
             detail: None,
             hint: None,
+            known: Vec::new(),
         }
     }
 
@@ -46,6 +53,12 @@ impl Problem {
     /// Adds a suggested remedy.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// Adds the names that exist.
+    pub(crate) fn known(mut self, names: &[String]) -> Self {
+        self.known = names.iter().take(MOST_NAMES).cloned().collect();
         self
     }
 
@@ -123,6 +136,8 @@ kinds! {
     NotARecording = "not-a-recording", 422, "This is not a readable recording";
     /// The request does not fit the recording.
     DoesNotFit = "does-not-fit", 422, "The recording lacks the requested data";
+    /// No field of the recording and no label of the request has the name.
+    UnknownName = "unknown-name", 422, "The recording has no field or label of this name";
     /// A part of a program that cannot be shown.
     NoCode = "no-code", 422, "There is no code to show";
     /// The job exceeds the memory limit.
@@ -168,7 +183,10 @@ impl From<pipeline::Error> for Problem {
             | Error::FunctionVariable { .. }
             | Error::UnknownSpan { .. }
             | Error::InsideNeedsLabel { .. }
-            | Error::UnknownEvent { .. } => ProblemKind::DoesNotFit,
+            | Error::UnknownEvent { .. }
+            | Error::FieldNotNumber { .. }
+            | Error::ConditionType { .. } => ProblemKind::DoesNotFit,
+            Error::UnknownField { .. } => ProblemKind::UnknownName,
             Error::CutShort { .. } | Error::BrokenOff => ProblemKind::Changed,
             Error::MemoryLimit { .. } => ProblemKind::MemoryLimit,
             Error::Cancelled => ProblemKind::Cancelled,
@@ -178,14 +196,23 @@ impl From<pipeline::Error> for Problem {
         if let Error::Recording { path, source: RecordingError::NotPerfData { .. } } = &error {
             return Self::new(kind).detail(not_a_recording(&path.to_string_lossy()));
         }
-        let mut text = error.to_string();
+        let (mut text, known) = match &error {
+            Error::UnknownField { pattern, recorded, .. }
+            | Error::FieldNotNumber { pattern, recorded, .. } => {
+                (format!("{pattern}: {error}"), recorded.as_slice())
+            }
+            Error::UnknownEvent { recorded, .. } => (error.to_string(), recorded.as_slice()),
+            Error::ConditionType { condition, .. } => (format!("{condition}: {error}"), &[][..]),
+            Error::UnknownSpan { name, .. } => (format!("{name}: {error}"), &[][..]),
+            _ => (error.to_string(), &[][..]),
+        };
         let mut cause = std::error::Error::source(&error);
         while let Some(error) = cause {
             text.push_str(": ");
             text.push_str(&error.to_string());
             cause = error.source();
         }
-        Self::new(kind).detail(text)
+        Self::new(kind).detail(text).known(known)
     }
 }
 

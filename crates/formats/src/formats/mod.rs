@@ -23,8 +23,8 @@ mod speedscope;
 pub use arrow::{Arrow, ArrowRows};
 pub use callgrind::Callgrind;
 pub use console::{
-    AnnotatedFunction, AnnotatedSource, ConsoleLook, RowKeys, SpanDurations, TopTable, TreeTable,
-    cost_text, cost_title,
+    AnnotatedFunction, AnnotatedSource, ConsoleLook, RowKeys, SpanDocument, SpanDurations,
+    TopTable, TreeTable, cost_text, cost_title,
 };
 pub use firefox::Firefox;
 #[cfg(feature = "flamegraph")]

@@ -51,6 +51,15 @@ pub(crate) fn column_name(profile: &Profile, column: &profile::FieldRows) -> Str
     [event, profile.strings.get(column.name)].map(String::from_utf8_lossy).join("/")
 }
 
+/// Returns a value in JSON. `text` returns a string of the profile.
+pub fn value_json(value: FieldValue, text: impl Fn(StringId) -> String) -> serde_json::Value {
+    match value {
+        FieldValue::Signed(number) => number.into(),
+        FieldValue::Unsigned(number) => number.into(),
+        FieldValue::Text(id) | FieldValue::List(id) => text(id).into(),
+    }
+}
+
 /// The distinct combinations of values of a profile. Number 0 is the one without values.
 #[derive(Debug)]
 pub(crate) struct DistinctValues {

@@ -14,7 +14,7 @@ use super::functions::{OTHERS, find};
 use crate::answer::Answer;
 use crate::arguments::{CountedArgs, FilterArgs, rows};
 use crate::refusal::Refusal;
-use crate::selected::{Counted, is_off_cpu, select};
+use crate::selected::{Counted, select};
 use crate::text::{TextTable, cost_of, share};
 
 /// Default number of callers, and of callees.
@@ -45,7 +45,7 @@ struct Neighbor {
 
 pub(super) fn answer(call: &Call<'_>, args: &Args) -> Result<Answer, Refusal> {
     let limit = rows(args.limit, ROWS)?;
-    let loaded = call.load(args.counted.recording.as_ref(), is_off_cpu(&args.counted))?;
+    let loaded = call.load_counted(&args.counted)?;
     let profile = &loaded.profile.profile;
     let selection = select(&loaded, GroupBy::Function, &args.counted, &args.filter)?;
     let functions = Functions::new(profile, loaded.inlines);

@@ -7,16 +7,19 @@ mod functions;
 mod quality;
 mod recordings;
 mod source;
+mod spans;
 mod top;
 mod tree;
 
+use options::ValueOptions;
 use rmcp::model::JsonObject;
 
 use crate::StopSignal;
 use crate::answer::Answer;
-use crate::arguments::{RecordingName, read, schema};
+use crate::arguments::{CountedArgs, RecordingName, read, schema};
 use crate::recordings::{Loaded, Recordings};
 use crate::refusal::Refusal;
+use crate::selected::is_off_cpu;
 
 /// Inputs of a call besides its arguments.
 pub(crate) struct Call<'r> {
@@ -27,8 +30,27 @@ pub(crate) struct Call<'r> {
 
 impl Call<'_> {
     /// Returns the profile of a recording.
-    fn load(&self, recording: Option<&RecordingName>, off_cpu: bool) -> Result<Loaded, Refusal> {
-        self.recordings.load(self.recordings.find(recording)?, off_cpu, &self.stop)
+    fn load(
+        &self,
+        recording: Option<&RecordingName>,
+        off_cpu: bool,
+        values: &ValueOptions,
+    ) -> Result<Loaded, Refusal> {
+        self.recordings.load(self.recordings.find(recording)?, off_cpu, values, &self.stop)
+    }
+
+    /// Returns the profile of a call that counts samples.
+    fn load_counted(&self, counted: &CountedArgs) -> Result<Loaded, Refusal> {
+        self.load_grouped(counted, None)
+    }
+
+    /// Returns the profile of a call that groups samples by the values of a name.
+    fn load_grouped(&self, counted: &CountedArgs, name: Option<&str>) -> Result<Loaded, Refusal> {
+        let mut values = counted.values.options()?;
+        if let Some(name) = name {
+            values.add_values(name);
+        }
+        self.load(counted.recording.as_ref(), is_off_cpu(counted), &values)
     }
 }
 
@@ -52,7 +74,8 @@ pub(crate) const TOOLS: &[ToolEntry] = &[
     },
     ToolEntry {
         name: "top",
-        about: "Show the costliest functions, modules, lines, threads or other groups.",
+        about: "Show the costliest functions, modules, lines, threads or other groups; also by the values of a label, of \
+                a field of tracepoints or probes, or of a variable.",
         schema: schema::<top::Args>,
         answer: |call, arguments| top::answer(call, &read(arguments)?),
     },
@@ -74,6 +97,13 @@ pub(crate) const TOOLS: &[ToolEntry] = &[
                 are asked for.",
         schema: schema::<source::Args>,
         answer: |call, arguments| source::answer(call, &read(arguments)?),
+    },
+    ToolEntry {
+        name: "spans",
+        about: "Show the durations of spans between two events: number, sum, percentiles and histogram, by a label or \
+                field.",
+        schema: schema::<spans::Args>,
+        answer: |call, arguments| spans::answer(call, &read(arguments)?),
     },
     ToolEntry {
         name: "diff",

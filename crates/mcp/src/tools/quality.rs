@@ -28,7 +28,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn answer(call: &Call<'_>, args: &Args) -> Result<Answer, Refusal> {
-    let loaded = call.load(args.recording.as_ref(), false)?;
+    let loaded = call.load(args.recording.as_ref(), false, &options::ValueOptions::default())?;
     let analysis: &Analysis = &loaded.profile;
     let profile = &analysis.profile;
     let summary = summary(profile);

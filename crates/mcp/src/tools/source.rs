@@ -20,7 +20,7 @@ use super::functions::{OTHERS, unknown};
 use crate::answer::Answer;
 use crate::arguments::{CountedArgs, rows};
 use crate::refusal::Refusal;
-use crate::selected::{Counted, is_off_cpu, weights};
+use crate::selected::{Counted, weights};
 use crate::text::{TextTable, of_profile, safe, share};
 
 /// Default number of lines, and of instructions.
@@ -46,7 +46,7 @@ pub(super) struct Args {
 
 pub(super) fn answer(call: &Call<'_>, args: &Args) -> Result<Answer, Refusal> {
     let limit = rows(args.limit, ROWS)?;
-    let loaded = call.load(args.counted.recording.as_ref(), is_off_cpu(&args.counted))?;
+    let loaded = call.load_counted(&args.counted)?;
     let analysis: &Analysis = &loaded.profile;
     let profile = &analysis.profile;
     let weights = weights(profile, &args.counted)?;

@@ -1,7 +1,7 @@
 //! The tool `top`.
 
 use formats::RowKeys;
-use options::{CostKind, GroupBy};
+use options::{ChoiceOrValue, CostKind, GroupBy};
 use profile::query::engine::{RowKey, TableRow, TableShape, table};
 use rmcp::schemars::JsonSchema;
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::Call;
 use super::cost_rows::{add_costs, label, scale};
 use crate::answer::Answer;
-use crate::arguments::{CountedArgs, FilterArgs, Word, rows, wrong};
+use crate::arguments::{CountedArgs, FilterArgs, Word, WordOrValue, rows, wrong};
 use crate::refusal::Refusal;
 use crate::selected::{Counted, is_off_cpu, select};
 use crate::text::{TextTable, safe_value, share};
@@ -23,9 +23,9 @@ const ROWS: usize = 20;
 pub(super) struct Args {
     #[serde(flatten)]
     counted: CountedArgs,
-    /// Rows of the table.
+    // The type describes it.
     #[serde(default)]
-    by: Word<GroupBy>,
+    by: WordOrValue<GroupBy>,
     /// Cost by which rows are sorted.
     #[serde(default)]
     sort: Word<CostKind>,
@@ -38,18 +38,18 @@ pub(super) struct Args {
 
 pub(super) fn answer(call: &Call<'_>, args: &Args) -> Result<Answer, Refusal> {
     let limit = rows(args.limit, ROWS)?;
-    if args.by.0 == GroupBy::Wait && !is_off_cpu(&args.counted) {
+    if args.by.0 == GroupBy::Wait.into() && !is_off_cpu(&args.counted) {
         return Err(wrong("by", "wait groups times off the processor; set weight to off-cpu"));
     }
-    let loaded = call.load(args.counted.recording.as_ref(), is_off_cpu(&args.counted))?;
+    let loaded = call.load_grouped(&args.counted, args.by.0.value())?;
     let profile = &loaded.profile.profile;
-    let by = args.by.0;
-    let selection = select(&loaded, by, &args.counted, &args.filter)?;
+    let by = &args.by.0;
+    let group = by.choice().unwrap_or_default();
+    let selection = select(&loaded, group, &args.counted, &args.filter)?;
     let pools = call.recordings.options.options.names.fold_threads;
-    let shape = TableShape { pools, sort: args.sort.0, ..TableShape::all(by) };
+    let shape = TableShape { pools, sort: args.sort.0, ..TableShape::of(by) };
     let (all, _) = table(&selection, shape);
-    let grouping = by.into();
-    let keys = RowKeys::new(profile, &selection, &grouping, pools, &all);
+    let keys = RowKeys::new(profile, &selection, by, pools, &all);
     let (total, unit) = scale(&selection);
     let named: Vec<(Map<String, Value>, &TableRow)> = all
         .iter()
@@ -82,22 +82,29 @@ pub(super) fn answer(call: &Call<'_>, args: &Args) -> Result<Answer, Refusal> {
 /// Returns the members that identify a row.
 fn key(keys: &RowKeys<'_>, key: RowKey) -> Map<String, Value> {
     let named = keys.named(key).into_iter();
-    let named = named.filter(|(name, value)| *name != "mark" || !value.is_null());
+    let is_optional = |name: &str| ["mark", "missing"].contains(&name);
+    let named = named.filter(|(name, value)| !is_optional(name) || !value.is_null());
     named.map(|(name, value)| (name.to_owned(), safe_value(value))).collect()
 }
 
 /// Returns a row's name for a table as text.
-fn name(by: GroupBy, row: &Map<String, Value>) -> String {
+fn name(by: &ChoiceOrValue<GroupBy>, row: &Map<String, Value>) -> String {
     let text = |name: &str| match row.get(name) {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Null) | None => "[unknown]".to_owned(),
         Some(value) => value.to_string(),
     };
-    match by {
+    let Some(group) = by.choice() else {
+        return match row.get("missing") {
+            Some(Value::String(missing)) => format!("[{missing}]"),
+            _ => text("value"),
+        };
+    };
+    match group {
         GroupBy::Function => label(row),
         GroupBy::Line => format!("{}:{} {}", text("file"), text("line"), label(row)),
         GroupBy::Thread => format!("{} {}", text("thread"), text("tid")),
         GroupBy::Process => format!("{} {}", text("process"), text("pid")),
-        _ => text(by.as_str()),
+        _ => text(group.as_str()),
     }
 }

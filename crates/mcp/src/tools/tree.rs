@@ -13,7 +13,7 @@ use super::cost_rows::{add_costs, function, label, scale};
 use crate::answer::Answer;
 use crate::arguments::{CountedArgs, FilterArgs, rows, wrong};
 use crate::refusal::Refusal;
-use crate::selected::{Counted, is_off_cpu, select};
+use crate::selected::{Counted, select};
 use crate::text::{TextTable, share};
 
 /// Default number of nodes, and default minimum of their share in percent.
@@ -53,7 +53,7 @@ pub(super) fn answer(call: &Call<'_>, args: &Args) -> Result<Answer, Refusal> {
     if args.depth == Some(0) {
         return Err(wrong("depth", "expected a number above 0"));
     }
-    let loaded = call.load(args.counted.recording.as_ref(), is_off_cpu(&args.counted))?;
+    let loaded = call.load_counted(&args.counted)?;
     let profile = &loaded.profile.profile;
     let selection = select(&loaded, GroupBy::Function, &args.counted, &args.filter)?;
     let (total, unit) = scale(&selection);

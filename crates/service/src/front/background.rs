@@ -145,7 +145,7 @@ async fn newest(service: &Arc<Service>, tried: &HashSet<String>) -> Newest {
         };
         let mut newest = Newest::default();
         for it in own {
-            let key = it.key(RunOptions::default());
+            let key = it.key(&RunOptions::default());
             let is_new =
                 !tried.contains(&key) && service.store.look_up(&key, &*service.host).is_none();
             if is_new && is_settled(&it) {
@@ -180,7 +180,7 @@ async fn idle(service: &Service) {
 async fn analyze(service: &Arc<Service>, id: &RecordingId) -> Option<String> {
     // A removed recording needs no analysis.
     let Ok(opened) = service.roots.by_id(id.as_str()) else { return Some(id.as_str().to_owned()) };
-    let key = opened.recording.key(RunOptions::default());
+    let key = opened.recording.key(&RunOptions::default());
     if service.store.look_up(&key, &*service.host).is_some() {
         return Some(key);
     }

@@ -95,7 +95,7 @@ impl Service {
     }
 
     /// Returns the stored result for a recording in its current state.
-    pub(crate) fn artefact(&self, opened: &Opened, options: RunOptions) -> Option<Artefact> {
+    pub(crate) fn artefact(&self, opened: &Opened, options: &RunOptions) -> Option<Artefact> {
         let found = self.store.get(&opened.recording.key(options), &*self.host);
         self.metrics.cache(found.is_some());
         found
@@ -107,7 +107,7 @@ impl Service {
         opened: &Opened,
         options: RunOptions,
     ) -> Result<Arc<Job>, Problem> {
-        self.background.give_way(&opened.recording.key(options));
+        self.background.give_way(&opened.recording.key(&options));
         self.submit_job(opened, options, false)
     }
 
@@ -126,7 +126,7 @@ impl Service {
         background: bool,
     ) -> Result<Arc<Job>, Problem> {
         let Recording { id, foreign, .. } = &opened.recording;
-        let key = opened.recording.key(options);
+        let key = opened.recording.key(&options);
         let (job, is_new) = self.jobs.submit(&key, id, options, *foreign, background)?;
         if is_new {
             let (service, job) = (Arc::clone(self), Arc::clone(&job));
@@ -194,14 +194,14 @@ impl Service {
         end: tokio::time::Instant,
     ) -> Result<Attempt, Problem> {
         let opened = self.roots.by_id(job.recording.as_str())?;
-        let recording = opened.recording_ref(job.options);
+        let recording = opened.recording_ref(&job.options);
         if recording.key != job.key {
             let text = "it changed while the job waited; repeat the request";
             return Err(Problem::new(ProblemKind::Changed).detail(text));
         }
         let copy = tables.as_fd().try_clone_to_owned().map_err(|error| no_space(&error))?;
         let files = files(opened, Some(copy));
-        let task = Task::Analyze { recording, options: job.options };
+        let task = Task::Analyze { recording, options: job.options.clone() };
         let slot = if job.background { &self.background.worker } else { self.slot(job.foreign) };
         let mut call = slot.call(task, files)?;
         let mut progress = Progress::default();
@@ -292,7 +292,7 @@ pub(crate) fn files(opened: Opened, output: Option<OwnedFd>) -> Vec<OwnedFd> {
 /// Returns the worker's descriptions of recordings, and their descriptors.
 pub(crate) fn recording_refs(
     all: Vec<Opened>,
-    options: RunOptions,
+    options: &RunOptions,
 ) -> (Vec<RecordingRef>, Vec<OwnedFd>) {
     let told = all.iter().map(|opened| opened.recording_ref(options)).collect();
     let files = all.into_iter().flat_map(|opened| files(opened, None)).collect();

@@ -55,7 +55,7 @@ pub(crate) async fn watch(
     let stream = stream.map_err(|error| not_opened(&name, &error))?;
     let task = LiveTask {
         name,
-        options: RunOptions { off_cpu: Some(false), ..RunOptions::default() },
+        options: RunOptions::default().with_off_cpu(false),
         keep: max_age.map(|age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX)),
         copied: copy.is_some(),
     };

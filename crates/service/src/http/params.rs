@@ -3,7 +3,7 @@
 
 use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
-use options::{SampleFilter, Weight};
+use options::{ChoiceOrValue, SampleFilter, ValueOptions, Weight};
 use serde_json::{Map, Value};
 
 use crate::problem::{Problem, ProblemKind};
@@ -45,7 +45,17 @@ impl Params {
     /// If a value is invalid.
     pub(super) fn options(&mut self) -> Result<RunOptions, Problem> {
         let mut map = Map::new();
-        for name in ["inlines", "demangle", "join", "max_frames", "off_cpu"] {
+        for name in ValueOptions::NAMES {
+            // Each value of a list is a parameter of its own, since conditions and spans have commas.
+            let found = self.0.extract_if(.., |(known, _)| known == name);
+            let mut values: Vec<Value> = found.map(|(_, value)| value.into()).collect();
+            match values.len() {
+                0 => {}
+                1 => drop(map.insert(name.to_owned(), values.swap_remove(0))),
+                _ => drop(map.insert(name.to_owned(), values.into())),
+            }
+        }
+        for name in RunOptions::USUAL {
             let Some(text) = self.take(name)? else { continue };
             // `true` and `7` keep their JSON types; other values are strings.
             let value = serde_json::from_str(&text).unwrap_or(Value::String(text));
@@ -58,15 +68,18 @@ impl Params {
     /// Removes and returns the weight of a sample, which can imply an option of the run.
     ///
     /// # Errors
-    /// If the value is invalid.
+    /// If it occurs twice.
     pub(super) fn weight(&mut self, options: &mut RunOptions) -> Result<Option<Weight>, Problem> {
         let Some(text) = self.take("weight")? else { return Ok(None) };
-        let bad = |_| {
-            Problem::new(ProblemKind::BadRequest).detail("weight is samples, period or off-cpu")
+        let weight = match ChoiceOrValue::<Weight>::read(&text) {
+            ChoiceOrValue::Choice(weight) => weight,
+            ChoiceOrValue::Value(field) => {
+                options.values.weigh_by(&field);
+                Weight::Period
+            }
         };
-        let weight = serde_json::from_value(Value::String(text)).map_err(bad)?;
         if weight == Weight::OffCpu {
-            options.off_cpu = Some(true);
+            options.usual.off_cpu = Some(true);
         }
         Ok(Some(weight))
     }
@@ -115,11 +128,27 @@ mod tests {
     fn words_become_options() {
         let mut all = params(&[("inlines", "false"), ("demangle", "short"), ("max_frames", "9")]);
         let options = all.options().unwrap();
-        assert_eq!(options.demangle, Some(Demangle::Short));
-        assert_eq!((options.inlines, options.join), (false, Join::Gaps));
-        assert_eq!(options.max_frames.get(), 9);
+        assert_eq!(options.usual.demangle, Some(Demangle::Short));
+        assert_eq!((options.usual.inlines, options.join), (false, Join::Gaps));
+        assert_eq!(options.usual.max_frames.get(), 9);
         all.end().unwrap();
         assert_eq!(params(&[]).options().unwrap(), RunOptions::default());
+    }
+
+    #[test]
+    fn lists_of_values_are_repeated_parameters() {
+        let mut all = params(&[
+            ("where", "state=1"),
+            ("where", "query=select a,b"),
+            ("span", "request=p:begin,p:end"),
+            ("weight", "request"),
+        ]);
+        let mut options = all.options().unwrap();
+        assert_eq!(all.weight(&mut options).unwrap(), Some(Weight::Period));
+        all.end().unwrap();
+        let object = Value::Object(options.values.to_object()).to_string();
+        let expected = r#"{"span":["request=p:begin,p:end"],"weight_field":"request","where":["state=1","query=select a,b"]}"#;
+        assert_eq!(object, expected);
     }
 
     #[test]

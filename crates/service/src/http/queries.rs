@@ -9,7 +9,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use host::NewFile;
-use options::{Demangle, Weight};
+use options::{ChoiceOrValue, Demangle, StackRoot};
 use rustix::fs::SeekFrom;
 use serde::Deserialize;
 
@@ -18,8 +18,8 @@ use super::json::{JsonBody, as_json, json_text};
 use super::params::Params;
 use crate::front::{AnswerKey, Service, files, no_space, recording_refs};
 use crate::problem::{Problem, ProblemKind};
+use crate::protocol::Query;
 use crate::protocol::{DIFF_TABLES, DiffTask, ExportTask, InstructionsTask, RunOptions, Task};
-use crate::query::Query;
 use crate::recordings::RecordingId;
 
 /// Maximum number of recordings on each side of a comparison.
@@ -35,6 +35,7 @@ pub(super) async fn export(
     let bad = |text: &str| Problem::new(ProblemKind::BadRequest).detail(text);
     let format = params.take("format")?.ok_or_else(|| bad("format is missing"))?;
     let weight = params.weight(&mut options)?;
+    let root = params.take("root")?.map(|text| ChoiceOrValue::<StackRoot>::read(&text));
     let samples = params.samples()?;
     params.end()?;
     let known =
@@ -42,8 +43,14 @@ pub(super) async fn export(
     if weight.is_some_and(|weight| !known.shows_weight(weight)) {
         return Err(bad("weight has no effect on this format"));
     }
+    if root.is_some() && !known.shows_one_event() {
+        return Err(bad("root has no effect on this format"));
+    }
+    if let Some(name) = root.as_ref().and_then(ChoiceOrValue::value) {
+        options.values.add_values(name);
+    }
     if known.usual_names() != Demangle::default() {
-        options.demangle.get_or_insert(known.usual_names());
+        options.usual.demangle.get_or_insert(known.usual_names());
     }
     let recording = service.roots.by_id(&id)?.recording;
     let output = scratch(&service)?;
@@ -52,11 +59,12 @@ pub(super) async fn export(
             let opened = service.roots.by_id(&id)?;
             let copy = emptied(&output)?;
             let task = ExportTask {
-                recording: opened.recording_ref(options),
-                options,
+                recording: opened.recording_ref(&options),
+                options: options.clone(),
                 format: format.clone(),
                 samples: samples.clone(),
                 weight: weight.unwrap_or_default(),
+                root: root.clone().unwrap_or_default(),
                 written: opened.recording.written(),
             };
             Ok((Task::Export(Box::new(task)), files(opened, Some(copy))))
@@ -93,27 +101,27 @@ pub(super) async fn query(
     State(service): State<Arc<Service>>,
     Path(id): Path<String>,
     mut params: Params,
-    JsonBody(query): JsonBody<Query>,
+    JsonBody(mut query): JsonBody<Query>,
 ) -> Result<Response, Problem> {
-    let mut options = params.options()?;
-    if query.weight == Weight::OffCpu {
-        options.off_cpu = Some(true);
-    }
+    let given = params.options()?;
     params.end()?;
     query.check()?;
+    let options = query.run_options(given)?;
     let recording = service.roots.by_id(&id)?.recording;
-    let profile = recording.key(options);
+    let profile = recording.key(&options);
     // Without a stored result, changes of the opened files cannot be detected, so the answer is not cached.
     let result = service.store.current(&profile, &*service.host);
     let key = AnswerKey::new(&profile, result, &query.normalized());
     let answer = service.answers.get(key, result.is_some(), async {
         let answer = service.request(recording.foreign, || {
             let opened = service.roots.by_id(&id)?;
-            let recording = opened.recording_ref(options);
-            let task = Task::Query { recording, options, query: Box::new(query.clone()) };
+            let recording = opened.recording_ref(&options);
+            let task =
+                Task::Query { recording, options: options.clone(), query: Box::new(query.clone()) };
             Ok((task, files(opened, None)))
         });
-        Ok(Bytes::from(String::from(Box::<str>::from(answer.await?))))
+        let answer = answer.await.map_err(|problem| query.hinted(problem, &options));
+        Ok(Bytes::from(String::from(Box::<str>::from(answer?))))
     });
     Ok(json_text(answer.await?))
 }
@@ -137,8 +145,13 @@ pub(super) async fn instructions(
     let foreign = service.roots.by_id(&id)?.recording.foreign;
     let answer = service.request(foreign, || {
         let opened = service.roots.by_id(&id)?;
-        let recording = opened.recording_ref(options);
-        let task = InstructionsTask { recording, options, module: module.clone(), address };
+        let recording = opened.recording_ref(&options);
+        let task = InstructionsTask {
+            recording,
+            options: options.clone(),
+            module: module.clone(),
+            address,
+        };
         Ok((Task::Instructions(task), files(opened, None)))
     });
     Ok(as_json(StatusCode::OK, &answer.await?))
@@ -157,8 +170,8 @@ pub(super) async fn source(
     let foreign = service.roots.by_id(&id)?.recording.foreign;
     let answer = service.request(foreign, || {
         let opened = service.roots.by_id(&id)?;
-        let recording = opened.recording_ref(options);
-        let task = Task::Source { recording, options, file: file.clone() };
+        let recording = opened.recording_ref(&options);
+        let task = Task::Source { recording, options: options.clone(), file: file.clone() };
         Ok((task, files(opened, None)))
     });
     Ok(as_json(StatusCode::OK, &answer.await?))
@@ -208,7 +221,7 @@ pub(super) async fn diff(
     let output = scratch(&service)?;
     service
         .request(foreign, || {
-            let options = wanted.options;
+            let options = &wanted.options;
             let (before, mut files) = recording_refs(open(&wanted.a)?, options);
             let (after, more) = recording_refs(open(&wanted.b)?, options);
             files.extend(more);
@@ -217,7 +230,7 @@ pub(super) async fn diff(
             let task = DiffTask {
                 before,
                 after,
-                options,
+                options: options.clone(),
                 normalize: wanted.normalize.clone(),
                 exact_names: wanted.exact_names,
                 format: format.to_owned(),

@@ -71,7 +71,7 @@ pub(super) async fn list(
     let mut recordings = Vec::with_capacity(page.len());
     for recording in page {
         if let Ok(opened) = service.roots.by_id(recording.id.as_str()) {
-            recordings.push(row(&service, opened, RunOptions::default()).await);
+            recordings.push(row(&service, opened, &RunOptions::default()).await);
         }
     }
     Ok(as_json(StatusCode::OK, &RecordingList { recordings, next, total }))
@@ -86,10 +86,10 @@ pub(super) async fn show(
     let options = params.options()?;
     params.end()?;
     let opened = service.roots.by_id(&id)?;
-    Ok(as_json(StatusCode::OK, &row(&service, opened, options).await))
+    Ok(as_json(StatusCode::OK, &row(&service, opened, &options).await))
 }
 
-async fn row(service: &Arc<Service>, opened: Opened, options: RunOptions) -> RecordingRow {
+async fn row(service: &Arc<Service>, opened: Opened, options: &RunOptions) -> RecordingRow {
     let recording = opened.recording.clone();
     let mut row = RecordingRow {
         id: recording.id.clone(),
@@ -124,7 +124,7 @@ async fn row(service: &Arc<Service>, opened: Opened, options: RunOptions) -> Rec
 
 /// Returns the header of a recording.
 async fn describe(service: &Arc<Service>, opened: Opened) -> Result<Box<RawValue>, Problem> {
-    let key = opened.recording.key(RunOptions::default());
+    let key = opened.recording.key(&RunOptions::default());
     if let Some(known) = service.headers.get(&key) {
         return known;
     }
@@ -132,7 +132,7 @@ async fn describe(service: &Arc<Service>, opened: Opened) -> Result<Box<RawValue
     let id = opened.recording.id.clone();
     let answer = service.request(foreign, || {
         let opened = service.roots.by_id(id.as_str())?;
-        let recording = opened.recording_ref(RunOptions::default());
+        let recording = opened.recording_ref(&RunOptions::default());
         Ok((Task::Describe(recording), files(opened, None)))
     });
     let answer = answer.await;
@@ -182,10 +182,10 @@ pub(super) async fn analyze(
     };
     let location = format!("/api/v1/recordings/{}", opened.recording.id.as_str());
     if fresh {
-        service.store.remove(&opened.recording.key(options));
+        service.store.remove(&opened.recording.key(&options));
     }
-    if service.artefact(&opened, options).is_some() {
-        let row = row(&service, opened, options).await;
+    if service.artefact(&opened, &options).is_some() {
+        let row = row(&service, opened, &options).await;
         return Ok(with_location(as_json(StatusCode::CREATED, &row), &location));
     }
     let job = service.submit(&opened, options)?;
@@ -209,8 +209,8 @@ pub(super) async fn columns(
     let options = params.options()?;
     params.end()?;
     let opened = service.roots.by_id(&id)?;
-    let key = opened.recording.key(options);
-    let Some(artefact) = service.artefact(&opened, options) else {
+    let key = opened.recording.key(&options);
+    let Some(artefact) = service.artefact(&opened, &options) else {
         let problem =
             Problem::new(ProblemKind::Gone).detail("it is not analysed, or its result was removed");
         return Ok(problem.hint("POST /api/v1/recordings").into_response());

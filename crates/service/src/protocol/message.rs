@@ -1,14 +1,14 @@
 //! Requests and replies.
 
-use options::{SampleFilter, Weight};
+use options::{ChoiceOrValue, SampleFilter, StackRoot, Weight};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::live::{LiveTask, LiveTick};
 use super::options::RunOptions;
+use super::query::Query;
 use super::symbols::{CodeTask, FileTask, SourceTask, SymbolizeTask};
 use crate::problem::Problem;
-use crate::query::Query;
 
 /// Task for the worker. Its descriptors are those of the recordings that are files, in order, then that of the output
 /// if the task has one.
@@ -101,6 +101,8 @@ pub(crate) struct ExportTask {
     pub(crate) samples: SampleFilter,
     /// Weight of a stack.
     pub(crate) weight: Weight,
+    /// Outermost frame of a folded stack.
+    pub(crate) root: ChoiceOrValue<StackRoot>,
     /// Modification time of the recording's file, in milliseconds since 1970.
     pub(crate) written: Option<i64>,
 }

@@ -4,6 +4,7 @@
 mod live;
 mod message;
 mod options;
+mod query;
 mod setup;
 mod symbols;
 
@@ -16,6 +17,7 @@ pub(crate) use message::{
     DIFF_TABLES, DiffTask, ExportTask, InstructionsTask, RecordingRef, Reply, Task, WorkerEvent,
     WorkerRequest,
 };
+pub(crate) use query::{Query, QueryView};
 pub(crate) use symbols::{
     AddressSpace, CodeInstructions, CodeTask, FilePart, FileTask, FoundModule, Frame, HandedFile,
     RequestedModule, SourceTask, SymbolizeTask, SymbolizedAddress, SymbolizedAddresses,

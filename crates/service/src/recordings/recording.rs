@@ -89,7 +89,7 @@ pub(crate) struct Opened {
 
 impl Recording {
     /// Returns the key of the content, the options of a run, and this program's version.
-    pub(crate) fn key(&self, options: RunOptions) -> String {
+    pub(crate) fn key(&self, options: &RunOptions) -> String {
         let text = format!(
             "{} {:?} {:?} {options:?} {}",
             self.path,
@@ -113,7 +113,7 @@ impl Recording {
 
 impl Opened {
     /// Returns the worker's description of the recording.
-    pub(crate) fn recording_ref(&self, options: RunOptions) -> RecordingRef {
+    pub(crate) fn recording_ref(&self, options: &RunOptions) -> RecordingRef {
         RecordingRef {
             path: self.recording.path.clone(),
             name: self.recording.name.clone(),

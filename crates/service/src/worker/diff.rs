@@ -33,13 +33,13 @@ pub(super) fn write(context: &mut TaskContext<'_>, task: &DiffTask) -> Result<An
     let mut load = |side: &[RecordingRef]| -> Result<Vec<(String, Arc<LoadedProfile>)>, Problem> {
         let one = |recording: &RecordingRef| {
             let analysis =
-                context.recorded_analysis(recording, task.options, &SampleFilter::default())?;
+                context.recorded_analysis(recording, &task.options, &SampleFilter::default())?;
             Ok((recording.name.clone(), analysis))
         };
         side.iter().map(one).collect()
     };
     let (before, after) = (load(&task.before)?, load(&task.after)?);
-    let (exact_names, inlines) = (task.exact_names, task.options.inlines);
+    let (exact_names, inlines) = (task.exact_names, task.options.usual.inlines);
     let options = DiffOptions { normalization, exact_names, inlines, pairs: &[] };
     let difference = diff(&inputs(&before), &inputs(&after), options)
         .map_err(|error| Problem::new(ProblemKind::DoesNotFit).detail(error.to_string()))?;

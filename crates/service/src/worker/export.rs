@@ -16,18 +16,23 @@ pub(super) fn write(context: &mut TaskContext<'_>, task: &ExportTask) -> Result<
         || Problem::new(ProblemKind::BadRequest).detail(format!("no format {}", task.format));
     let format = format.ok_or_else(unknown)?;
     if format == Format::Hotspot {
-        context.stream(&task.recording, task.options, &task.samples)?;
+        context.stream(&task.recording, &task.options, &task.samples)?;
         return answer(&());
     }
     let analysis = match format {
-        Format::Report => context.analysis_of(&task.recording, task.options, &task.samples)?,
-        _ => context.recorded_analysis(&task.recording, task.options, &task.samples)?,
+        Format::Report => context.analysis_of(&task.recording, &task.options, &task.samples)?,
+        _ => context.recorded_analysis(&task.recording, &task.options, &task.samples)?,
     };
     if analysis.profile.samples.is_empty() && analysis.profile.summary.samples_filtered > 0 {
         return Err(Problem::new(ProblemKind::DoesNotFit).detail("no sample passes the filters"));
     }
-    let inlines = task.options.inlines;
-    let options = FormatOptions { inlines, weight: task.weight, ..FormatOptions::DEFAULT };
+    let inlines = task.options.usual.inlines;
+    let options = FormatOptions {
+        inlines,
+        weight: task.weight,
+        root: task.root.clone(),
+        ..FormatOptions::DEFAULT
+    };
     let printer: Box<dyn Printer> = match format {
         Format::Report => Box::new(Page { inlines, written: task.written, ..Page::default() }),
         format => format.printer(options),

@@ -36,7 +36,7 @@ pub(super) fn show(
     context: &mut TaskContext<'_>,
     task: &InstructionsTask,
 ) -> Result<Answer, Problem> {
-    let analysis = context.analysis(&task.recording, task.options)?;
+    let analysis = context.analysis(&task.recording, &task.options)?;
     answer(&function_instructions(&analysis, &task.module, task.address)?)
 }
 

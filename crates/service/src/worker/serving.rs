@@ -15,7 +15,7 @@ use super::{
     WorkerOptions, about, diff, export, instructions, live, queries, source, symbols, tables,
 };
 use crate::problem::Problem;
-use crate::protocol::{Sender, Task, WorkerEvent, WorkerRequest};
+use crate::protocol::{QueryView, Sender, Task, WorkerEvent, WorkerRequest};
 
 /// State of a running worker and its unfinished requests.
 #[derive(Debug)]
@@ -91,13 +91,16 @@ fn run(context: &mut TaskContext<'_>, task: Task) -> Result<Answer, Problem> {
             // The front requests an analysis only if there is no result or it is outdated, so the cached profile may be
             // outdated, too.
             context.worker.profiles.forget(&recording.key);
-            let analysis = context.analysis(&recording, options)?;
-            tables::write(&analysis, options, context.output()?, context.host())
+            let analysis = context.analysis(&recording, &options)?;
+            tables::write(&analysis, &options, context.output()?, context.host())
         }
         Task::Export(task) => export::write(context, &task),
         Task::Query { recording, options, query } => {
-            let analysis = context.analysis(&recording, options)?;
-            let index = analysis.query_index(options.inlines);
+            let analysis = context.analysis(&recording, &options)?;
+            if query.view == QueryView::Spans {
+                return answer(&queries::spans(&analysis.profile, &query));
+            }
+            let index = analysis.query_index(options.usual.inlines);
             let rows = queries::rows(&analysis.profile, index, &query);
             context.worker.profiles.weigh(&recording.key, &analysis);
             answer(&rows?)
@@ -105,7 +108,7 @@ fn run(context: &mut TaskContext<'_>, task: Task) -> Result<Answer, Problem> {
         Task::Diff(task) => diff::write(context, &task),
         Task::Instructions(task) => instructions::show(context, &task),
         Task::Source { recording, options, file } => {
-            let analysis = context.analysis(&recording, options)?;
+            let analysis = context.analysis(&recording, &options)?;
             let files = &context.worker.options.options.files;
             answer(&source::text(&analysis.profile, &file, files, context.host())?)
         }

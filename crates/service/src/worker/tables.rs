@@ -26,12 +26,12 @@ struct TablesMetadata {
 /// Writes the tables of a profile; the answer is the account of its run.
 pub(super) fn write(
     analysis: &Analysis,
-    options: RunOptions,
+    options: &RunOptions,
     output: File,
     host: &dyn Host,
 ) -> Result<Answer, Problem> {
     let profile = &analysis.profile;
-    let page = Page { inlines: options.inlines, ..Page::default() };
+    let page = Page { inlines: options.usual.inlines, ..Page::default() };
     let mut output = BufWriter::new(output);
     page.print_tables(profile, &mut output)
         .and_then(|()| output.flush())

@@ -66,7 +66,7 @@ impl TaskContext<'_> {
     pub(super) fn analysis(
         &mut self,
         recording: &RecordingRef,
-        options: RunOptions,
+        options: &RunOptions,
     ) -> Result<Arc<LoadedProfile>, Problem> {
         self.analysis_of(recording, options, &SampleFilter::default())
     }
@@ -75,7 +75,7 @@ impl TaskContext<'_> {
     pub(super) fn recorded_analysis(
         &mut self,
         recording: &RecordingRef,
-        options: RunOptions,
+        options: &RunOptions,
         samples: &SampleFilter,
     ) -> Result<Arc<LoadedProfile>, Problem> {
         let opened = OpenedRecording::of(self, recording)?;
@@ -83,15 +83,15 @@ impl TaskContext<'_> {
         if !loaded.profile.off_cpu_is_extra {
             return Ok(loaded);
         }
-        let options = RunOptions { off_cpu: Some(false), ..options };
-        opened.profile(&format!("{} recorded", recording.key), options, samples)
+        let options = options.with_off_cpu(false);
+        opened.profile(&format!("{} recorded", recording.key), &options, samples)
     }
 
     /// Like `analysis`, for samples that pass a filter.
     pub(super) fn analysis_of(
         &mut self,
         recording: &RecordingRef,
-        options: RunOptions,
+        options: &RunOptions,
         samples: &SampleFilter,
     ) -> Result<Arc<LoadedProfile>, Problem> {
         OpenedRecording::of(self, recording)?.profile(&recording.key, options, samples)
@@ -112,14 +112,14 @@ impl TaskContext<'_> {
     pub(super) fn stream(
         &mut self,
         recording: &RecordingRef,
-        options: RunOptions,
+        options: &RunOptions,
         samples: &SampleFilter,
     ) -> Result<(), Problem> {
         let (pipeline, source) = self.opened(recording)?;
         let out = Box::new(self.output()?);
         // The stream has the switches themselves.
-        let off_cpu = options.off_cpu.or(Some(false));
-        let options = self.options(RunOptions { off_cpu, ..options }, samples);
+        let off_cpu = options.usual.off_cpu.unwrap_or(false);
+        let options = self.options(&options.with_off_cpu(off_cpu), samples);
         let hotspot = self.worker.options.hotspot;
         let _turn = self.worker.analyzing.lock().unwrap_or_else(PoisonError::into_inner);
         let observer = Arc::clone(&self.observer);
@@ -130,9 +130,10 @@ impl TaskContext<'_> {
     }
 
     /// Returns the operator's options with those of a request applied.
-    fn options(&self, options: RunOptions, samples: &SampleFilter) -> pipeline::Options {
-        let options = options.apply(&self.worker.options.options);
-        pipeline::Options { samples: samples.clone(), ..options }
+    fn options(&self, options: &RunOptions, samples: &SampleFilter) -> pipeline::Options {
+        let base =
+            pipeline::Options { samples: samples.clone(), ..self.worker.options.options.clone() };
+        options.apply(&base)
     }
 
     /// Returns a pipeline whose host provides the recording, and its source.
@@ -189,7 +190,7 @@ impl<'c, 'w> OpenedRecording<'c, 'w> {
     fn profile(
         &self,
         key: &str,
-        options: RunOptions,
+        options: &RunOptions,
         samples: &SampleFilter,
     ) -> Result<Arc<LoadedProfile>, Problem> {
         let TaskContext { worker, observer, .. } = self.context;

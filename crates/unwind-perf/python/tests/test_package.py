@@ -129,6 +129,26 @@ class Costs(unittest.TestCase):
         with self.assertRaisesRegex(up.UnwindPerfError, "--by colour is none of function, module, .* nor a label or field"):
             up.top(case("two-events"), by="colour", **FILES)
 
+    def test_costs_and_spans_have_values(self):
+        path, files = case("syscalls"), ["--sysroot", FILES["sysroot"]]
+
+        def of_program(*words):
+            run = subprocess.run([up.program(), *words, "-q", "--format=json", path, *files], stdout=subprocess.PIPE, check=True)
+            return json.loads(run.stdout)["rows"]
+
+        table = up.top(path, by="field:addr", **FILES)
+        self.assertEqual(table.column_names[:2], ["value", "missing"])
+        self.assertEqual(str(table.schema.field("value").type), "uint64")
+        self.assertEqual(table.to_pylist(), of_program("top", "--by=field:addr"))
+        folded = up.folded(path, root="field:addr", **FILES).to_pylist()
+        self.assertEqual({row["stack"].split(";")[0] for row in folded}, {str(row["value"]) for row in table.to_pylist()})
+        span = "s=cpu-clock,cpu-clock"
+        spans = up.spans(path, span=span, by="addr", **FILES)
+        self.assertEqual(spans.column_names[:4], ["span", "value", "missing", "spans"])
+        self.assertEqual(spans.num_rows, len(of_program("spans", f"--span={span}", "--by=addr")))
+        with self.assertRaisesRegex(up.UnwindPerfError, "needs --span"):
+            up.spans(path, **FILES)
+
     def test_top_chooses_functions(self):
         recording = up.read(case("recursion-rs"), **FILES)
         all_rows = up.top(recording).to_pylist()

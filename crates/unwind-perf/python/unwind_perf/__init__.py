@@ -16,6 +16,7 @@ from ._reading import diff, folded, read, scan
 from ._recording import Recording
 from ._scale.convert import convert
 from ._scale.shard import rows
+from ._spans import spans
 from ._top import top
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "read",
     "rows",
     "scan",
+    "spans",
     "top",
     "version",
 ]

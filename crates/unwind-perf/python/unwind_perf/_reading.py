@@ -105,17 +105,19 @@ def folded(
     path: PathLike,
     *,
     weight: str = "samples",
+    root: str = "comm",
     timeout: Optional[float] = None,
     **options: Any,
 ) -> "pa.Table":
     """Returns the distinct stacks of one event: ``stack`` (functions from the outermost on, separated by ``;``) and
     ``weight``.
 
-    ``weight``: ``"samples"``, ``"period"`` or ``"off-cpu"``.
+    ``weight``: ``"samples"``, ``"period"``, ``"off-cpu"``, a field of numbers, or the name of spans. ``root`` is the
+    outermost frame: ``"comm"``, ``"process"``, ``"thread"``, ``"none"``, a label, ``field:NAME`` or ``FUNCTION(PATH)``.
     """
     import pyarrow as pa
 
-    command = ["--quiet", "--format=folded", f"--weight={weight}", options_argument(), *input_arguments(path)]
+    command = ["--quiet", "--format=folded", f"--weight={weight}", f"--root={root}", options_argument(), *input_arguments(path)]
     stacks: List[str] = []
     weights: List[int] = []
     with Run(command, timeout, options=checked(options)) as run:

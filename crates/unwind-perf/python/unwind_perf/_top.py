@@ -37,6 +37,9 @@ def top(
     Columns: those of ``by`` (``function``, ``mark`` and ``module`` of functions), then ``own``, ``inclusive``,
     ``own_share``, ``inclusive_share``, ``own_samples`` and ``inclusive_samples``.
 
+    ``by`` can also be a label, ``field:NAME`` or a variable ``FUNCTION(PATH)``. Its columns are ``value`` and ``missing``,
+    the keyword of the reason that samples have no value. ``weight`` can be a field of numbers or the name of spans.
+
     Samples of one event are counted: the named one, else the first with samples. A function that occurs in a stack more
     than once is counted once. ``by``, ``weight`` and ``sort`` are values of the program's options. The program reads
     the recording again, with the options of a :class:`Recording`. ``focus``, ``ignore``, ``hide``, ``charge_to_caller``
@@ -72,14 +75,26 @@ def top(
     return _table(json.loads(text), by)
 
 
+def value_type(rows: List[Dict[str, Any]]) -> "pa.DataType":
+    """Returns the type of a column of values: integers, or text."""
+    import pyarrow as pa
+
+    values = [row["value"] for row in rows if row.get("value") is not None]
+    if not values or isinstance(values[0], str):
+        return pa.string()
+    return pa.uint64() if all(value >= 0 for value in values) else pa.int64()
+
+
 _KEYS = {
     "function": ("function", "mark", "module"),
     "module": ("module",),
     "line": ("file", "line", "function", "module"),
     "thread": ("thread", "pid", "tid"),
     "process": ("process", "pid"),
-    # Other groups have one column with their own name.
+    # The following groups have one column with their own name, all others those of values.
+    **{name: (name,) for name in ("comm", "cgroup", "event", "cpu", "wait")},
 }
+_VALUES = ("value", "missing")
 _NUMBERS = ("line", "pid", "tid", "cpu")
 
 
@@ -91,7 +106,9 @@ def _table(document: Dict[str, Any], by: str) -> "pa.Table":
         for row in rows:
             if row["function"] is None:
                 row["function"] = f"[unknown] in {row['module']}" if row["module"] else "[unknown]"
-    types = {name: pa.int64() if name in _NUMBERS else pa.string() for name in _KEYS.get(by, (by,))}
+    types = {name: pa.int64() if name in _NUMBERS else pa.string() for name in _KEYS.get(by, _VALUES)}
+    if "value" in types:
+        types["value"] = value_type(rows)
     types.update({name: pa.uint64() for name in ("own", "inclusive")})
     types.update({name: pa.float64() for name in ("own_share", "inclusive_share")})
     types.update({name: pa.uint64() for name in ("own_samples", "inclusive_samples")})

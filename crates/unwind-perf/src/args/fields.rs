@@ -146,12 +146,7 @@ impl RunOptions {
         grouping: Option<&ChoiceOrValue<C>>,
     ) {
         let Some(name) = grouping.and_then(ChoiceOrValue::value) else { return };
-        let is_variable = name.contains('(') && name.ends_with(')');
-        if is_variable && !self.options.values.iter().any(|text| text == name) {
-            self.options.values.push(name.to_owned());
-        } else if !is_variable && !self.options.labels.has(name) {
-            self.options.with_fields.patterns.push(name.to_owned());
-        }
+        self.options.add_values(name);
         let words: Vec<_> = C::ALL.iter().map(|choice| choice.as_str()).collect();
         let words = words.join(", ");
         let argument = format!("{argument} {name} is none of {words}, nor a label or field");

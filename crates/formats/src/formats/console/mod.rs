@@ -16,6 +16,6 @@ pub use annotated::{AnnotatedFunction, AnnotatedSource};
 pub use labels::{cost as cost_text, unit as cost_title};
 pub use look::ConsoleLook;
 pub use row_keys::RowKeys;
-pub use span_table::SpanDurations;
+pub use span_table::{SpanDocument, SpanDurations};
 pub use top::TopTable;
 pub use tree::TreeTable;

@@ -4,14 +4,14 @@ use std::io;
 
 use options::{Percent, TopFormat, parse_percent};
 use profile::query::{DurationRange, SpanGroup, histogram, percentile, span_groups};
-use profile::{FieldValue, Profile};
+use profile::{Profile, StringId};
 use serde::Serialize;
 
 use super::labels;
 use super::look::ConsoleLook;
 use super::top_columns::{CostColumn, shown, width_of};
 use crate::printer::Printer;
-use crate::render::field_value::value_text;
+use crate::render::field_value::{value_json, value_text};
 use crate::render::numbers::{counted, grouped};
 use crate::render::width::{cut_middle, wrapped_text};
 
@@ -33,8 +33,40 @@ const PERCENTILES: [&str; 3] = ["50", "90", "99"];
 /// Width of the longest bar of a histogram, in columns.
 const BAR: u64 = 40;
 
+/// Text of a string of a profile.
+type TextOf<'p> = &'p dyn Fn(StringId) -> String;
+
+/// Durations of spans for programs: the same object in all interfaces.
+#[derive(Debug, Serialize)]
+pub struct SpanDocument {
+    schema: &'static str,
+    version: u32,
+    by: Option<String>,
+    unit: &'static str,
+    rows: Vec<Row>,
+    /// Number of omitted rows.
+    left_out: usize,
+}
+
+impl SpanDocument {
+    /// Lists at most `limit` groups of spans, the longest sum first. `by` names a label or fields; `text` returns a
+    /// string of the profile.
+    #[must_use]
+    pub fn new(profile: &Profile, by: Option<&str>, limit: usize, text: TextOf<'_>) -> Self {
+        let groups = span_groups(profile, by);
+        Self {
+            schema: "unwind-perf.spans",
+            version: 1,
+            by: by.map(str::to_owned),
+            unit: "nanoseconds",
+            left_out: groups.len().saturating_sub(limit),
+            rows: groups.iter().take(limit).map(|group| Row::new(group, text)).collect(),
+        }
+    }
+}
+
 /// The numbers of a group. Durations are in nanoseconds.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct Row {
     span: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,46 +86,26 @@ struct Row {
 }
 
 /// A range of durations from `from` to before `to`, in nanoseconds.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct Range {
     from: u64,
     to: u64,
     spans: u64,
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: &'static str,
-    version: u32,
-    by: Option<&'a str>,
-    unit: &'static str,
-    rows: Vec<Row>,
-    /// Number of omitted rows.
-    left_out: usize,
-}
-
 impl Printer for SpanDurations {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
-        let groups = span_groups(profile, self.by.as_deref());
+        let by = self.by.as_deref();
         let limit = if self.limit == 0 { usize::MAX } else { self.limit };
-        let listed = || groups.iter().take(limit);
-        let left_out = groups.len().saturating_sub(limit);
+        let text = |id| String::from_utf8_lossy(profile.strings.get(id)).into_owned();
         match self.format {
-            TopFormat::Text => self.text(profile, &groups, limit, out),
+            TopFormat::Text => self.text(profile, &span_groups(profile, by), limit, out),
             TopFormat::Json => {
-                let rows = listed().map(|group| Row::new(profile, group)).collect();
-                let document = Document {
-                    schema: "unwind-perf.spans",
-                    version: 1,
-                    by: self.by.as_deref(),
-                    unit: "nanoseconds",
-                    rows,
-                    left_out,
-                };
+                let document = SpanDocument::new(profile, by, limit, &text);
                 serde_json::to_writer_pretty(&mut *out, &document)?;
                 out.write_all(b"\n")
             }
-            TopFormat::Csv => self.csv(listed().map(|group| Row::new(profile, group)), out),
+            TopFormat::Csv => self.csv(SpanDocument::new(profile, by, limit, &text).rows, out),
         }
     }
 }
@@ -102,7 +114,7 @@ impl SpanDurations {
     /// Prints CSV with a header; `value` and `missing` only if spans are grouped.
     ///
     /// Source: RFC 4180, with line feeds.
-    fn csv(&self, rows: impl Iterator<Item = Row>, out: &mut dyn io::Write) -> io::Result<()> {
+    fn csv(&self, rows: Vec<Row>, out: &mut dyn io::Write) -> io::Result<()> {
         let mut writer = csv::Writer::from_writer(out);
         let value = if self.by.is_some() { &["value", "missing"][..] } else { &[] };
         let numbers = ["spans", "total", "self", "min", "p50", "p90", "p99", "max"];
@@ -155,7 +167,8 @@ impl SpanDurations {
     }
 
     fn table(&self, profile: &Profile, groups: &[SpanGroup], text: &mut String) {
-        let rows: Vec<Row> = groups.iter().map(|group| Row::new(profile, group)).collect();
+        let no_text = |_| String::new();
+        let rows: Vec<Row> = groups.iter().map(|group| Row::new(group, &no_text)).collect();
         let column = |heading, rank, of: fn(&Row) -> u64| {
             let cells = rows.iter().map(|row| duration(of(row)));
             CostColumn::new(heading, 0, cells).omitted(rank, ConsoleLook::LEAST_NAME)
@@ -213,19 +226,11 @@ impl SpanDurations {
 }
 
 impl Row {
-    fn new(profile: &Profile, group: &SpanGroup) -> Self {
-        let text = |id| String::from_utf8_lossy(profile.strings.get(id)).into_owned();
+    fn new(group: &SpanGroup, text: TextOf<'_>) -> Self {
         let (value, missing) = match group.value {
             None => (None, None),
             Some(Err(missing)) => (None, Some(missing.as_str())),
-            Some(Ok(value)) => {
-                let value = match value {
-                    FieldValue::Signed(number) => number.into(),
-                    FieldValue::Unsigned(number) => number.into(),
-                    FieldValue::Text(id) | FieldValue::List(id) => text(id).into(),
-                };
-                (Some(value), None)
-            }
+            Some(Ok(value)) => (Some(value_json(value, text)), None),
         };
         let durations = &group.durations;
         let [p50, p90, p99] = PERCENTILES.map(|percent| {

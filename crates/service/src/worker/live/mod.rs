@@ -41,11 +41,11 @@ pub(super) fn watch(context: &mut TaskContext<'_>, task: &LiveTask) -> Result<An
         id: context.id,
         outbox: Arc::clone(&worker.outbox),
         tables: &worker.live,
-        inlines: task.options.inlines,
+        inlines: task.options.usual.inlines,
         generation: 0,
         numbers: LiveNumbers::default(),
     };
-    *worker.live.lock() = (LivePage::new(task.options.inlines), 0);
+    *worker.live.lock() = (LivePage::new(task.options.usual.inlines), 0);
     let ticks = Ticks { max_age: task.keep.map(Duration::from_millis), ..Ticks::default() };
     let stream = StreamOptions::by(Schedule::Ticks(ticks));
     let options = task.options.apply(&worker.options.options);

@@ -1,5 +1,6 @@
 //! Answers to queries, in their JSON form.
 
+use formats::{SpanDocument, value_json};
 use profile::query::engine::{
     CallLabel, Index, RowKey, Selection, SelectionError, TableRow, TableShape, TreeRow, TreeShape,
     table, tree,
@@ -7,9 +8,10 @@ use profile::query::engine::{
 use profile::query::{FunctionLine, WeightUnit, event_name};
 use profile::{ProcessKey, Profile, StringId};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::problem::{Problem, ProblemKind};
-use crate::query::{Query, QueryView};
+use crate::protocol::{Query, QueryView};
 use crate::worker::about::short_text as text;
 
 /// Answer to a query.
@@ -34,6 +36,12 @@ pub(in crate::worker) struct QueryAnswer {
 #[derive(Debug, Default, Serialize)]
 pub(super) struct AnswerRow {
     pub(super) name: Option<String>,
+    /// Value of a label, field or variable: a number or text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) value: Option<Value>,
+    /// Keyword of the reason that samples have no value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) missing: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) module: Option<String>,
     /// Text that distinguishes functions of equal name and module: a file with its line, or an address.
@@ -59,8 +67,10 @@ impl AnswerRow {
     /// Returns an upper bound of the bytes of its texts in JSON.
     fn bytes(&self) -> usize {
         let printed = |byte: u8| if (b' '..0x7f).contains(&byte) { 2 } else { 6 };
-        let texts = [&self.name, &self.module, &self.mark, &self.file];
-        let bytes = texts.into_iter().flatten().flat_map(|text| text.bytes());
+        let Self { name, module, mark, file, .. } = self;
+        let texts = [name, module, mark, file].into_iter().flatten().map(String::as_str);
+        let texts = texts.chain(self.value.as_ref().and_then(Value::as_str));
+        let bytes = texts.flat_map(str::bytes);
         bytes.map(printed).sum()
     }
 }
@@ -96,20 +106,21 @@ pub(in crate::worker) fn rows(
     query: &Query,
 ) -> Result<QueryAnswer, Problem> {
     let filter = query.compiled_filter()?;
-    let selection = Selection::new(profile, index, query.weight, &query.event(), &filter);
+    let selection = Selection::new(profile, index, query.weight(), &query.event(), &filter);
     let selection = selection.map_err(refused)?;
     let total = selection.total();
     let least = (query.min_share * total.weight as f64).ceil() as u64;
     let most = query.rows();
     let (rows, cut): (Vec<AnswerRow>, _) = match query.view {
         QueryView::Top => {
-            let Query { group, sort, .. } = *query;
-            let shape = TableShape { sort, least, most, ..TableShape::all(group) };
+            let Query { group, sort, .. } = query;
+            let shape = TableShape { sort: *sort, least, most, ..TableShape::of(group) };
             let (rows, cut) = table(&selection, shape);
             let row = |row: &TableRow| table_row(profile, &selection, row);
             within(MOST_BYTES, rows.iter().map(row), rows.len(), cut)
         }
-        QueryView::Tree => {
+        // Spans have an answer of their own.
+        QueryView::Tree | QueryView::Spans => {
             let Query { inverted, depth, .. } = *query;
             let shape = TreeShape { inverted, truncated: false, depth, least, most };
             let (rows, cut) = tree(&selection, shape);
@@ -132,6 +143,11 @@ pub(in crate::worker) fn rows(
         cut,
         rows,
     })
+}
+
+/// Answers a query on spans.
+pub(in crate::worker) fn spans(profile: &Profile, query: &Query) -> SpanDocument {
+    SpanDocument::new(profile, query.group.value(), query.rows(), &|id| text(profile, id))
 }
 
 fn refused(error: SelectionError) -> Problem {
@@ -169,8 +185,12 @@ fn table_row(profile: &Profile, selection: &Selection<'_>, it: &TableRow) -> Ans
         RowKey::Cpu(cpu) => {
             AnswerRow { name: cpu.map(|cpu| cpu.to_string()), ..AnswerRow::default() }
         }
-        // Queries name no values.
-        RowKey::Value(_) => AnswerRow::default(),
+        RowKey::Value(Ok(value)) => {
+            AnswerRow { value: Some(value_json(value, text)), ..AnswerRow::default() }
+        }
+        RowKey::Value(Err(missing)) => {
+            AnswerRow { missing: Some(missing.as_str()), ..AnswerRow::default() }
+        }
     };
     AnswerRow { own: it.own.weight, inclusive: it.inclusive.weight, ..row }
 }

@@ -4,4 +4,4 @@ mod answer;
 #[cfg(test)]
 mod tests;
 
-pub(super) use answer::rows;
+pub(super) use answer::{rows, spans};

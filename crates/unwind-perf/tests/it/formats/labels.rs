@@ -1,5 +1,6 @@
 //! Labels: samples have a field of the last such event of their thread, until another event or the end of the label.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
@@ -12,7 +13,7 @@ use super::hotspot::{raw_thing, tracing_data};
 use crate::support::run::{Ran, empty_folder, run};
 
 /// A recording of a tracepoint with a text and of a clock.
-pub(super) struct Recorded(PerfDataBuilder);
+pub(crate) struct Recorded(PerfDataBuilder);
 
 impl Recorded {
     /// Returns a recording without samples. If `each`, each event of the tracepoint is recorded.
@@ -62,12 +63,17 @@ impl Recorded {
         self.0.record_at(record, at);
     }
 
-    /// Runs the command on the recording.
-    pub(super) fn run(&self, args: &[&str]) -> Ran {
+    /// Returns a folder with the recording as `perf.data`.
+    pub(crate) fn folder(&self) -> PathBuf {
         static RUNS: AtomicU32 = AtomicU32::new(0);
         let folder = empty_folder(&format!("labels-{}", RUNS.fetch_add(1, Ordering::Relaxed)));
         std::fs::write(folder.join("perf.data"), self.0.clone().build()).expect("written");
-        run(&folder, &[args, &["perf.data", "-q"]].concat())
+        folder
+    }
+
+    /// Runs the command on the recording.
+    pub(super) fn run(&self, args: &[&str]) -> Ran {
+        run(&self.folder(), &[args, &["perf.data", "-q"]].concat())
     }
 
     /// Returns the labels of the samples of the clock.
@@ -81,7 +87,7 @@ impl Recorded {
 const QUERY: [&str; 2] = ["--label", "query=system:thing/text"];
 
 /// Two threads with queries; the first one ends its query and forks a third thread.
-fn two_threads() -> Recorded {
+pub(crate) fn two_threads() -> Recorded {
     let mut it = Recorded::new(true);
     it.clock(4, 100);
     it.thing(4, 110, 2, b"a");

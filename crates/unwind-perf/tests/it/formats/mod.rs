@@ -8,7 +8,7 @@ pub(crate) mod hotspot;
 mod hotspot_backend;
 #[cfg(feature = "debuginfod")]
 mod hotspot_downloads;
-mod labels;
+pub(crate) mod labels;
 pub(crate) mod perf_text;
 mod spans;
 mod table;

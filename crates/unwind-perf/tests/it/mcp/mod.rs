@@ -5,3 +5,4 @@ mod guide;
 mod refusals;
 mod tools;
 mod traced;
+mod values;

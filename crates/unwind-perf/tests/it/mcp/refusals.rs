@@ -21,7 +21,8 @@ fn of_second(mut arguments: Value) -> Value {
 #[test]
 fn unknown_values_are_refused_with_those_that_exist() {
     let client = client();
-    let keys = "by, event, filter, limit, recording, sort, weight";
+    let keys = "by, event, filter, handover, inside, label, label_end, label_when, limit, longer_than, recording, \
+                sort, span, up_to, weight, weight_field, where";
     let refused = |tool: &str, arguments: Value, expected: &str| {
         assert_eq!(client.refused(tool, &arguments), expected);
     };
@@ -40,7 +41,7 @@ fn unknown_values_are_refused_with_those_that_exist() {
     let expected = "no counted function has \"zzz\" in its name; top lists them";
     refused("source", of_second(json!({ "function": "zzz" })), expected);
     let unknown = client.call("delete", &json!({})).unwrap_err().to_string();
-    let tools = "recordings, top, tree, callers, source, diff, quality";
+    let tools = "recordings, top, tree, callers, source, spans, diff, quality";
     let expected = format!("there is no tool \"delete\"; there are: {tools}");
     assert!(unknown.contains(&expected), "{unknown}");
 }

@@ -20,12 +20,19 @@ fn the_list_of_tools_is_exact() {
             (&*tool.name, properties.into_iter().flat_map(|it| it.keys()).map(|it| &**it).collect())
         })
         .collect();
-    let expected: [(&str, Vec<&str>); 7] = [
+    let values =
+        ["handover", "inside", "label", "label_end", "label_when", "longer_than", "span", "up_to"];
+    let with_values = |others: &[&'static str]| {
+        let mut names = [&values, &["weight_field", "where"][..], others].concat();
+        names.sort_unstable();
+        names
+    };
+    let expected: [(&str, Vec<&str>); 8] = [
         ("recordings", vec![]),
-        ("top", vec!["by", "event", "filter", "limit", "recording", "sort", "weight"]),
+        ("top", with_values(&["by", "event", "filter", "limit", "recording", "sort", "weight"])),
         (
             "tree",
-            vec![
+            with_values(&[
                 "bottom_up",
                 "depth",
                 "event",
@@ -34,10 +41,14 @@ fn the_list_of_tools_is_exact() {
                 "min_percent",
                 "recording",
                 "weight",
-            ],
+            ]),
         ),
-        ("callers", vec!["event", "filter", "function", "limit", "recording", "weight"]),
-        ("source", vec!["event", "function", "instructions", "limit", "recording", "weight"]),
+        ("callers", with_values(&["event", "filter", "function", "limit", "recording", "weight"])),
+        (
+            "source",
+            with_values(&["event", "function", "instructions", "limit", "recording", "weight"]),
+        ),
+        ("spans", with_values(&["by", "limit", "recording"])),
         ("diff", vec!["after", "before", "by", "event", "limit", "normalize", "pair"]),
         ("quality", vec!["recording"]),
     ];

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::client::Served;
+use crate::formats::labels::two_threads;
 use crate::support::cases::{Case, sysroot};
 
 fn served(test: &str) -> Served {
@@ -149,5 +150,85 @@ fn the_description_knows_every_format_and_every_route() {
             let detail = answer.status != 404 || answer.json().get("detail").is_some();
             assert!(detail, "{method} {path}: {problem}");
         }
+    }
+}
+
+const QUERY: &str = "query=system:thing/text";
+const SPAN: &str = "thing=system:thing/number=2,system:thing/number=1";
+
+/// Serves a recording with labels and spans; returns its id.
+fn served_values(test: &str) -> (Served, String) {
+    let served = Served::start(test, &two_threads().folder(), &["perf.data"]);
+    let id = served.id("perf.data");
+    (served, id)
+}
+
+/// Returns the values of the rows, or the reasons that there are none, with their costs.
+fn rows(answer: &Value) -> Vec<Value> {
+    let row = |row: &Value| json!([row["value"], row["missing"], row["own"]]);
+    answer["rows"].as_array().expect("rows").iter().map(row).collect()
+}
+
+#[test]
+fn samples_are_grouped_by_labels_and_fields() {
+    let (served, id) = served_values("values");
+    let null = Value::Null;
+    let body = json!({
+        "group": "query", "filter": { "event": "cpu-clock" }, "options": { "label": [QUERY] }
+    });
+    let expected = [
+        json!([null, "before-first", 4]),
+        json!(["a", null, 1]),
+        json!(["b", null, 1]),
+        json!(["c", null, 1]),
+    ];
+    assert_eq!(rows(&query(&served, &id, &body)), expected);
+    // The same options in the address.
+    let address = format!("/api/v1/recordings/{id}/query?label=query%3Dsystem:thing/text");
+    let body = json!({ "group": "query", "filter": { "event": "cpu-clock" } });
+    let answer = served.ask("POST", &address, Some(&body)).json();
+    assert_eq!(rows(&answer), expected);
+    let body = json!({ "group": "field:number", "options": { "where": "number>=2" } });
+    let answer = query(&served, &id, &body);
+    assert_eq!(rows(&answer), [json!([2, null, 2]), json!([9, null, 1])]);
+    let body = json!({ "group": "number", "weight": "number" });
+    let answer = query(&served, &id, &body);
+    assert_eq!((&answer["total"], &answer["unit"]), (&json!(14), &json!("count")));
+}
+
+#[test]
+fn spans_are_those_of_the_command() {
+    let (served, id) = served_values("spans");
+    let body = json!({ "view": "spans", "group": "text", "options": { "span": SPAN } });
+    let answer = query(&served, &id, &body);
+    assert_eq!((&answer["schema"], &answer["by"]), (&json!("unwind-perf.spans"), &json!("text")));
+    assert_eq!((&answer["rows"][0]["value"], &answer["rows"][0]["p99"]), (&json!("a"), &json!(40)));
+    let body = json!({
+        "filter": { "event": "cpu-clock" }, "options": { "span": SPAN, "inside": "thing" }
+    });
+    assert_eq!(query(&served, &id, &body)["samples"], 1);
+    let export = "format=folded&event=cpu-clock&root=query&label=query%3Dsystem:thing/text";
+    let folded = served.ask("GET", &format!("/api/v1/recordings/{id}/export?{export}"), None);
+    let text = String::from_utf8(folded.body).expect("text");
+    assert!(text.starts_with("[before the first];[truncated];[unknown] 4\n"), "{text}");
+}
+
+#[test]
+fn unknown_names_are_problems_with_those_that_exist() {
+    let (served, id) = served_values("unknown");
+    let refused =
+        |body: &Value| served.ask("POST", &format!("/api/v1/recordings/{id}/query"), Some(body));
+    let answer = refused(&json!({ "group": "nothing" }));
+    assert_eq!((answer.status, answer.problem().as_str()), (422, "unknown-name"));
+    let problem = answer.json();
+    assert_eq!(problem["known"][0], "system:thing/number", "{problem}");
+    assert!(problem["hint"].as_str().expect("a hint").starts_with("group is one of function,"));
+    for body in [
+        json!({ "view": "spans" }),
+        json!({ "options": { "label": "query" } }),
+        json!({ "options": { "sysroot": "/" } }),
+    ] {
+        let answer = refused(&body);
+        assert_eq!((answer.status, answer.problem().as_str()), (400, "bad-request"), "{body}");
     }
 }

@@ -4,7 +4,7 @@ mod made_up;
 mod model;
 
 use super::rows;
-use crate::query::{Query, QueryView};
+use crate::protocol::{Query, QueryView};
 use made_up::{Numbers, profile};
 use options::{CostKind, GroupBy, QueryFilter, Weight};
 use profile::query::engine::Index;
@@ -78,13 +78,14 @@ fn query(numbers: &mut Numbers) -> Query {
     let weights = [Weight::Samples, Weight::Period, Weight::OffCpu];
     Query {
         view: if numbers.below(2) == 0 { QueryView::Top } else { QueryView::Tree },
-        group: GroupBy::ALL[numbers.below(GroupBy::ALL.len() as u32) as usize],
-        weight: weights[numbers.below(10) as usize / 4],
+        group: GroupBy::ALL[numbers.below(GroupBy::ALL.len() as u32) as usize].into(),
+        weight: weights[numbers.below(10) as usize / 4].into(),
         filter,
         sort: CostKind::ALL[numbers.below(2) as usize],
         inverted: numbers.below(2) == 0,
         depth: (numbers.below(4) == 0).then(|| numbers.below(4) as usize),
         limit: (numbers.below(2) == 0).then(|| numbers.below(12) as usize + 1),
         min_share: f64::from(numbers.below(3) * numbers.below(10)) / 100.0,
+        options: None,
     }
 }

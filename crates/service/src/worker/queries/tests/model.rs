@@ -6,7 +6,7 @@ use profile::query::{Function, FunctionId, FunctionLine, Functions, event_name, 
 use profile::{EventId, Profile, StringId, ThreadId};
 use serde_json::{Value, json};
 
-use crate::query::{Query, QueryView};
+use crate::protocol::{Query, QueryView};
 use profile::query::engine::Patterns;
 
 /// Samples with equal stack, thread, event and processor.
@@ -29,9 +29,9 @@ pub(super) fn answer(
 ) -> Result<String, Option<String>> {
     let functions = Functions::new(profile, inlines);
     let is_every = query.view == QueryView::Top
-        && query.group == GroupBy::Event
+        && query.group == GroupBy::Event.into()
         && query.filter.event.is_none();
-    let chosen = match query.weight {
+    let chosen = match query.weight() {
         _ if is_every => None,
         Weight::OffCpu if query.filter.event.is_some() => {
             return Err(Some("off-CPU times are a separate event".to_owned()));
@@ -39,7 +39,7 @@ pub(super) fn answer(
         Weight::OffCpu => profile.off_cpu,
         _ => chosen_event(profile, query.filter.event.as_deref())?,
     };
-    let by_period = query.weight != Weight::Samples && !is_every;
+    let by_period = query.weight() != Weight::Samples && !is_every;
     let events = profile.events.ids().filter(|&id| {
         is_every || chosen.is_some_and(|of| event_name(profile, of) == event_name(profile, id))
     });
@@ -51,9 +51,9 @@ pub(super) fn answer(
     let least = (query.min_share * total as f64).ceil() as u64;
     let (rows, cut) = match query.view {
         QueryView::Top => top(profile, &functions, &stacks, query, least),
-        QueryView::Tree => tree(profile, &functions, &stacks, query, least),
+        QueryView::Tree | QueryView::Spans => tree(profile, &functions, &stacks, query, least),
     };
-    let unit = match query.weight {
+    let unit = match query.weight() {
         Weight::OffCpu if !is_every => Some("nanoseconds"),
         _ => chosen.filter(|_| by_period).and_then(|id| *period_units(profile).get(id)?),
     };
@@ -115,8 +115,8 @@ fn stacks(
             continue;
         }
         let complete = sample.end.is_complete();
-        let cpu = sample.cpu().filter(|_| query.group == GroupBy::Cpu);
-        let wait = sample.wait().filter(|_| query.group == GroupBy::Wait);
+        let cpu = sample.cpu().filter(|_| query.group == GroupBy::Cpu.into());
+        let wait = sample.wait().filter(|_| query.group == GroupBy::Wait.into());
         let key = (sample.stack, sample.thread, complete, sample.event, cpu, wait);
         let at = *index.entry(key).or_insert_with(|| {
             let mut path = Vec::new();
@@ -262,7 +262,7 @@ fn top(
     let mut sums: Vec<Sum> = Vec::new();
     let mut index: HashMap<String, usize> = HashMap::new();
     for (number, stack) in (1..).zip(stacks) {
-        let keys = keys(profile, functions, stack, query.group);
+        let keys = keys(profile, functions, stack, query.group.choice().unwrap_or_default());
         for (depth, (key, row)) in keys.into_iter().enumerate() {
             let at = *index.entry(key.to_string()).or_insert_with(|| {
                 sums.push(Sum { row, own: 0, inclusive: 0, last: 0 });
