@@ -84,7 +84,8 @@ impl Format {
             | Self::PerfScript
             | Self::Pprof
             | Self::Otlp
-            | Self::Firefox => true,
+            | Self::Firefox
+            | Self::Report => true,
             #[cfg(feature = "parquet")]
             Self::Parquet => true,
             #[cfg(feature = "arrow")]
@@ -96,7 +97,7 @@ impl Format {
     /// Returns true if the format has a place for spans.
     #[must_use]
     pub const fn has_spans(self) -> bool {
-        matches!(self, Self::Json | Self::Ndjson | Self::Firefox)
+        matches!(self, Self::Json | Self::Ndjson | Self::Firefox | Self::Report)
     }
 
     /// The name on the command line.

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cutAt, fitted, shortened } from "../src/data/cut.js";
-import { addressOf, hash, stateOf } from "../src/data/links.js";
+import { hash } from "../src/data/hash.js";
+import { addressOf, stateOf } from "../src/data/links.js";
 import { Model } from "../src/data/model.js";
 import { START, toFragment } from "../src/data/state.js";
 import { tables } from "./tables.js";

@@ -3,15 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use address::{ModuleId, Pid, Tid};
-use options::{GroupBy, QueryFilter, Weight};
+use address::{FieldKind, ModuleId, Pid, Tid};
+use options::{ChoiceOrValue, GroupBy, QueryFilter, Weight};
 use profile::query::engine::{
-    CallLabel, EventChoice, Filter, FunctionFilter, Index, RowKey, Selection, TableShape,
+    CallLabel, EventChoice, Filter, FunctionFilter, Index, NoValue, RowKey, Selection, TableShape,
     TreeShape, table, tree,
 };
 use profile::{
-    EndReason, EventId, EventRow, FoundBy, FrameRow, InlineRow, LayoutId, LayoutRow, LocationRow,
-    ModuleKind, ModuleRow, Profile, SampleRow, StackRow, ThreadId, ThreadRow,
+    EndReason, EventId, EventRow, FieldValue, FoundBy, FrameRow, InlineRow, LayoutId, LayoutRow,
+    LocationRow, ModuleKind, ModuleRow, Profile, SampleRow, StackRow, ThreadId, ThreadRow,
 };
 use serde::Deserialize;
 
@@ -19,6 +19,7 @@ use serde::Deserialize;
 struct Expected {
     modules: BTreeMap<String, String>,
     samples: Vec<Samples>,
+    values: Vec<ValueQuestion>,
     questions: Vec<Question>,
 }
 
@@ -29,6 +30,16 @@ struct Samples {
     n: u64,
     #[serde(default)]
     cut: bool,
+    /// Value of the field `size`.
+    size: Option<u64>,
+}
+
+/// Costs by the values of the field `size`.
+#[derive(Deserialize)]
+struct ValueQuestion {
+    filter: QueryFilter,
+    /// Values, or `[no value]`, with their costs, in order.
+    rows: Vec<(String, u64)>,
 }
 
 #[derive(Deserialize)]
@@ -54,6 +65,8 @@ fn profile(expected: &Expected) -> Profile {
     });
     profile.events.push(EventRow { name, kind: 0, config: 0, frequency: true, rate: 1 });
     profile.layouts.push(LayoutRow::default());
+    let size = profile.strings.intern(b"size");
+    profile.fields.add_column(Some(EventId::new(0)), size, FieldKind::Unsigned);
     for samples in &expected.samples {
         let mut stack = None;
         for name in &samples.stack {
@@ -79,7 +92,10 @@ fn profile(expected: &Expected) -> Profile {
         let end = if samples.cut { EndReason::StackExhausted } else { EndReason::Root };
         for _ in 0..samples.n {
             let (thread, event, layout) = (ThreadId::new(0), EventId::new(0), LayoutId::new(0));
-            profile.samples.push(SampleRow::new(thread, event, end, stack, layout));
+            let sample = profile.samples.push(SampleRow::new(thread, event, end, stack, layout));
+            if let Some(size) = samples.size {
+                profile.fields.push(0, sample, FieldValue::Unsigned(size));
+            }
         }
     }
     profile
@@ -108,6 +124,28 @@ fn answers_are_those_of_the_table() {
             };
             check(&rest, &Filter::new(&others, 1 << 20).expect("patterns"), question);
         }
+    }
+}
+
+#[test]
+fn costs_by_the_values_of_a_field_are_those_of_the_table() {
+    let text = include_str!("../../../../testdata/queries.json");
+    let expected: Expected = serde_json::from_str(text).expect("a table");
+    let profile = profile(&expected);
+    let index = Index::new(&profile, true);
+    for ValueQuestion { filter, rows } in &expected.values {
+        let compiled = Filter::new(filter, 1 << 20).expect("patterns");
+        let (weight, event) = (Weight::Samples, EventChoice::First);
+        let selection =
+            Selection::new(&profile, &index, weight, &event, &compiled).expect("an event");
+        let by = ChoiceOrValue::read("field:size");
+        let (found, _) = table(&selection, TableShape::of(&by));
+        let found = found.iter().map(|row| match row.key {
+            RowKey::Value(Ok(FieldValue::Unsigned(size))) => (size.to_string(), row.own.samples),
+            RowKey::Value(Err(NoValue::NoField)) => ("[no value]".to_owned(), row.own.samples),
+            other => unreachable!("{other:?}"),
+        });
+        assert_eq!(&found.collect::<Vec<_>>(), rows, "{filter:?}");
     }
 }
 

@@ -22,6 +22,7 @@ export const COLUMNS = {
   leaves: ["leafNode", "leafPlace", "leafEnd", "leafWait"],
   places: ["placeLow", "placeHigh"],
   samples: ["time", "thread", "leaf", "event", "period", "cpu"],
+  spans: ["spanName", "spanSample", "spanKey", "spanDuration", "spanSelf"],
 };
 
 /** @typedef {Uint8Array | Uint16Array | Uint32Array} Numbers */
@@ -29,9 +30,13 @@ export const COLUMNS = {
 /** @typedef {{ path: string, kind: string, count: number, opened?: string, buildId?: string }} ModuleHead */
 /** @typedef {{ program?: string, host?: string, kernel?: string, arch?: string, perf?: string, processor?: string, written: number | null,
  *   processors: number | null, memoryKiB: number | null, stackBytes: number | null }} RecordingHead */
+/** Values by name: `texts` are the distinct ones, those of which `missing` is 1 state why there is none.
+ * @typedef {{ name: string, kind: "label" | "variable" | "field", texts: string[], missing: number[] }} ValueHead */
+/** Spans by the sample that begins them; `spanKey` is the place of the key plus 1, times are in nanoseconds.
+ * @typedef {{ spanName: Uint8Array, spanSample: Uint32Array, spanKey: Uint32Array, spanDuration: Float64Array, spanSelf: Float64Array }} SpanColumns */
 /** @typedef {{ version: number, title: string, summary: string, recording: RecordingHead, unit: number, origin: number,
  *   events: EventHead[], offCpu?: number, offCpuLater?: number, waits?: string[], ends: string[], rooted: number[], complete: number[], threads: [number, number, string, string][],
- *   cgroups?: string[],
+ *   cgroups?: string[], values?: ValueHead[], spans?: { names: string[], keys: string[] },
  *   modules: ModuleHead[], functions: [number, number, number, number][], elsewhere?: [number, number][], names: string[], frames: number, filters?: string[], filtered: number,
  *   dropped: number, lost: number, throttled: number,
  *   losses: { module: number, samples: number, reason: string, help: string }[],
@@ -45,8 +50,8 @@ export const COLUMNS = {
 /** @typedef {{ head: Head, lines: LineTree, leafNode: Uint32Array, leafPlace: Uint32Array, leafEnd: Uint8Array,
  *   leafWait?: Uint8Array | null,
  *   placeLow: Uint32Array, placeHigh: Uint32Array, time: Uint32Array, thread: Numbers, leaf: Uint32Array,
- *   event: Numbers, period: Float64Array | null, cpu: Numbers | null, samples: number, span: number }} Tables
- * `cpu` contains the number of the processor plus 1, 0 for unknown. */
+ *   event: Numbers, period: Float64Array | null, cpu: Numbers | null, values: Numbers[], spans: SpanColumns | null, samples: number, span: number }} Tables
+ * `cpu` contains the number of the processor plus 1, 0 for unknown. `values` are places in the texts of the head. */
 
 const TYPES = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array };
 
@@ -91,9 +96,10 @@ export function readTables({ head, found }) {
  * @param {Head} head @param {Record<string, any>} found @param {boolean} grows @returns {Tables} */
 export function tablesOf(head, found, grows) {
   const columns = (/** @type {string[]} */ names) => Object.fromEntries(names.map((name) => [name, found[name] || null]));
-  const { nodes, leaves, places, samples } = COLUMNS, { parent, time } = found;
+  const { nodes, leaves, places, samples, spans } = COLUMNS, { parent, time } = found;
   return /** @type {any} */ ({
     head, lines: { n: parent.length, grows, ...columns(nodes) }, ...columns(leaves), ...columns(places), ...columns(samples),
+    values: (head.values ?? []).map((_, at) => found[`value${at}`]), spans: head.spans ? columns(spans) : null,
     samples: time.length, span: time.length ? time[time.length - 1] : 0,
   });
 }

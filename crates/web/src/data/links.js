@@ -1,8 +1,10 @@
 // @ts-check
 // References in the address of a page: functions, modules and threads by name, so that a link fits another recording
 // of the same program. Older links have numbers.
+import { hash } from "./hash.js";
 import { baseName, pathName } from "./names.js";
 import { shortName } from "./short.js";
+import { VALUE } from "./samples/values.js";
 import { Numbers, fromFragment, toFragment } from "./state.js";
 
 /** @typedef {import("./state.js").State} State */
@@ -14,20 +16,6 @@ import { Numbers, fromFragment, toFragment } from "./state.js";
 const NAME = 160, SHOWN = 60, ZOOM = 1200;
 /** Texts that are not the plain name of a function. */
 const SPECIAL = /^(?:[\d.]+$|[=~]|module:|group:|\[truncated\]$)/;
-
-/** Hash of 53 bits as 11 digits (cyrb53, public domain).
- * @param {string} text */
-export function hash(text) {
-  let a = 0xdeadbeef, b = 0x41c6ce57;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    a = Math.imul(a ^ code, 2654435761);
-    b = Math.imul(b ^ code, 1597334677);
-  }
-  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
-  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
-  return (4294967296 * (2097151 & b) + (a >>> 0)).toString(36).padStart(11, "0");
-}
 
 /** Address of a state.
  * @param {Labels} model @param {State} state */
@@ -188,6 +176,9 @@ class Names extends Numbers {
     const { modules } = this.model.named, path = pathName(text), exact = modules.findIndex((module) => module.path === path);
     return exact >= 0 ? exact : modules.findIndex((module) => baseName(module.path) === baseName(path));
   }
+
+  /** @param {string} word */
+  hasGroup(word) { return super.hasGroup(word) || this.model.hasGroup(word) || (word.startsWith(VALUE) && this.lacks(`label or field ${word.slice(VALUE.length)}`, "group") !== null); }
 
   /** @param {number} id */
   thread(id) { return this.threads([id]); }

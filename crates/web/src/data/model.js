@@ -6,7 +6,7 @@ import { nodeAt } from "./tree/around.js";
 import { Blocks } from "./tree/blocks.js";
 import { JOINED, NONE } from "./columns.js";
 import { entriesOfLeaves, entriesOfSamples, leavesInOrder, leftOf } from "./samples/entries.js";
-import { groupsOf, samplesByLeaf, usualGroup, valuesOf } from "./samples/group.js";
+import { columnOf, groupsOf, isGroup, samplesByLeaf, usualGroup, valuesOf } from "./samples/group.js";
 import { Labels } from "./tree/labels.js";
 import { drawn } from "./tree/picture.js";
 import { costs, selection } from "./samples/select.js";
@@ -115,12 +115,15 @@ export class Model extends Labels {
 
   get threads() { return this.tables.head.threads; }
 
+  /** @param {string} word */
+  hasGroup(word) { return isGroup(this.tables.head, word); }
+
   get kinds() { return { waits: this.tables.head.waits ?? [], events: this.tables.head.events.map(({ name }) => name) }; }
 
   get usualGroup() { return this.once("usualGroup", "", () => usualGroup(this.tables)); }
 
   /** @param {View["group"]} group */
-  groupsBy(group) { return this.once("groups", group, () => group === "none" ? null : groupsOf(this.tables, group)); }
+  groupsBy(group) { return this.once("groups", group, () => group === "none" || !isGroup(this.tables.head, group) ? null : groupsOf(this.tables, group)); }
 
   /** @param {View["group"]} group @returns {string[]} */
   labelsOf(group) { return this.groupsBy(group)?.labels ?? []; }
@@ -168,11 +171,12 @@ export class Model extends Labels {
     return { ...weighed, ends };
   }
 
-  /** Samples of each leaf, with their threads or events.
-   * @param {"thread" | "event"} column */
-  samplesBy(column) {
+  /** Samples of each leaf, with their threads, events or values.
+   * @param {View["group"]} group */
+  samplesBy(group) {
+    const column = columnOf(this.tables, group);
     const { start, list } = this.once("byLeaf", "", () => samplesByLeaf(this.tables));
-    return { start, list, by: this.once("byLeafColumn", column, () => valuesOf(this.tables[column], list)) };
+    return { start, list, by: this.once("byLeafColumn", column === this.tables.thread ? "thread" : group, () => valuesOf(column, list)) };
   }
 
   /** Outer frames, with the samples of the current view.
@@ -189,7 +193,7 @@ export class Model extends Labels {
         const weighed = sides.map((side) => side.map((chosen) => chosen === this.chosen && this.byLeaf ? this.byLeaf : this.weigh(chosen)));
         return entriesOfLeaves(order, weighed.map((side) => side.map(({ weights }) => weights).reduce(together)), weighed[0][0].factor);
       }
-      const byLeaf = this.samplesBy(group === "event" ? "event" : "thread"), period = weight === "period" ? tables.period : null;
+      const byLeaf = this.samplesBy(group), period = weight === "period" ? tables.period : null;
       const factor = weight === "period" && !period ? head.events[event]?.period ?? 1 : 1;
       return entriesOfSamples(tables, order, byLeaf, groups, sides, event, period, factor);
     };

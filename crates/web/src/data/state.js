@@ -2,12 +2,13 @@
 // State of the page as text in the address, which a link or a reload restores.
 import { GROUPS } from "./samples/group.js";
 import { ROWS } from "./samples/threads.js";
+import { VALUE } from "./samples/values.js";
 
 /** @typedef {import("./model.js").Filter} Filter */
 /** @typedef {{ view: string, event: number, weight: "samples" | "period", truncated: "apart" | "together" | "hidden",
  *   group: import("./samples/group.js").GroupBy, filters: Filter[], search: string, zoom: number[], func: number, thread: number,
  *   base: [number, number] | null, side: "both" | "before" | "after", colour: "module" | "kind",
- *   lanes: "thread" | "cpu", open: string[], tall: number, wide: number, names: "full" | "short", kernel: "folded" | "shown", sort: string, last: number, own: "hidden" | "shown", marks: number[], from: number, rows: "" | typeof ROWS[number] }} State
+ *   lanes: "thread" | "cpu", open: string[], tall: number, wide: number, names: "full" | "short", kernel: "folded" | "shown", sort: string, last: number, own: "hidden" | "shown", marks: number[], from: number, rows: "" | import("./samples/threads.js").RowKind }} State
  * For a live recording: `last` is the number of recent seconds that are shown (0 for all), `own` shows or hides samples
  * of the recorder and of the service.
  * `lanes`, `open` and `tall` describe the timeline: kind of its lanes, names of the expanded ones, height (0 for automatic);
@@ -36,6 +37,8 @@ export class Numbers {
     /** Groups without a choice of the reader. @type {State["group"]} */
     this.usual = "none";
   }
+  /** Returns true if samples can be grouped by a keyword. @param {string} word */
+  hasGroup(word) { return GROUPS.includes(word); }
   /** @param {number} f @returns {string} */
   func(f) { return String(f); }
   /** @param {string} text @param {string} [part] of the state @returns {number | null} */
@@ -101,9 +104,9 @@ export function fromFragment(fragment, names = new Numbers()) {
   for (const key of ["view", "search", "sort"]) state[key] = parts.get(key) ?? state[key];
   for (const [key, words] of Object.entries(WORDS)) {
     const value = parts.get(key);
-    if (value && words.includes(value)) state[key] = value;
+    if (value && (words.includes(value) || ["group", "rows"].includes(key) && value.startsWith(VALUE) && names.hasGroup(value))) state[key] = value;
   }
-  if (!GROUPS.includes(/** @type {any} */ (parts.get("group"))) && !parts.has("zoom")) state.group = names.usual;
+  if (!names.hasGroup(parts.get("group") ?? "") && !parts.has("zoom")) state.group = names.usual;
   names.group = state.group;
   const event = parts.get("event"), func = parts.get("func"), thread = parts.get("thread");
   if (event) state.event = names.eventOf(event) ?? -1;
@@ -121,6 +124,12 @@ export function fromFragment(fragment, names = new Numbers()) {
 /** @param {string | null} text */
 const whole = (text) => text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
 
+/** Name in an address; unchanged if it is not encoded.
+ * @param {string} text */
+function decoded(text) {
+  try { return decodeURIComponent(text); } catch { return text; }
+}
+
 /** Filters of modules. */
 const OF_MODULES = ["module", "hideModule", "merge"];
 
@@ -130,6 +139,7 @@ function filterText(filter, names) {
     case "time": return `time:${filter.from}-${filter.to}`;
     case "process": return `process:${names.process(filter.pid)}`;
     case "cpu": return `cpu:${filter.cpu}`;
+    case "value": return `value:${encodeURIComponent(filter.name)}=${filter.text}`;
     case "wait": return `wait:${names.wait(/** @type {number} */ (filter.at))}`;
     case "comm": return `comm:${filter.comm}`;
     case "cgroup": return `cgroup:${filter.cgroup}`;
@@ -154,6 +164,10 @@ function filterOf(text, names) {
       return pid === null ? null : { kind, pid };
     }
     case "cpu": return whole(rest) === null ? null : { kind, cpu: Number(rest) };
+    case "value": {
+      const [, name, value] = /^([^=]+)=(.*)$/s.exec(rest) ?? [];
+      return name === undefined ? null : { kind, name: decoded(name), text: value };
+    }
     case "comm": return { kind, comm: rest };
     case "cgroup": return { kind, cgroup: rest };
     case "threads":

@@ -70,8 +70,22 @@ export function follow(job, tell) {
   });
 }
 
+/** Options of a run that are not text. */
+const PLAIN = ["inlines", "off_cpu", "max_frames"];
+
+/** Options of a run in an address, such as `?label=NAME=EVENT/FIELD`; several of one name are a list.
+ * @param {string} search @returns {Record<string, unknown>} */
+export function runOptions(search) {
+  const given = new URLSearchParams(search);
+  return Object.fromEntries([...new Set(given.keys())].map((name) => {
+    const all = given.getAll(name);
+    if (PLAIN.includes(name) && /^(true|false|\d+)$/.test(all[0])) return [name, JSON.parse(all[0])];
+    return [name, all.length > 1 ? all : all[0]];
+  }));
+}
+
 /** Ensures that a recording is analysed.
- * @param {{ id?: string, path?: string, fresh?: boolean }} wanted @param {(job: Job) => void} tell @returns {Promise<void>} */
+ * @param {{ id?: string, path?: string, fresh?: boolean, options?: Record<string, unknown> }} wanted @param {(job: Job) => void} tell @returns {Promise<void>} */
 export async function analyze(wanted, tell) {
   const response = await request("/api/v1/recordings", { method: "POST", body: wanted });
   if (response.status === 202) await follow(await response.json(), tell);

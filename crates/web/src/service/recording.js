@@ -7,20 +7,20 @@ import { DiffApp } from "../views/compare/diffapp.js";
 import { startDiffPage } from "../views/compare/diffpage.js";
 import { byId } from "../views/elements/element.js";
 import { startPage } from "../views/page.js";
-import { RequestError, analyze, request, openSession, progressText } from "./api.js";
+import { RequestError, analyze, request, openSession, progressText, runOptions } from "./api.js";
 import { codeOfService, textOfService } from "./code.js";
 import { showFailure } from "./refused.js";
 
-/** Loads the tables of a recording; analyses it first if necessary.
+/** Loads the tables of a recording, with the options of the run in the address; analyses it first if necessary.
  * @param {string} id @param {(text: string) => void} tell @returns {Promise<ArrayBuffer>} */
 async function tables(id, tell) {
-  const path = "/api/v1/recordings/" + id + "/columns";
+  const path = "/api/v1/recordings/" + id + "/columns" + location.search;
   try {
     return await (await request(path)).arrayBuffer();
   } catch (error) {
     if (!(error instanceof RequestError) || error.problem.status !== 410) throw error;
   }
-  await analyze({ id }, (job) => tell(progressText(job)));
+  await analyze({ id, options: runOptions(location.search) }, (job) => tell(progressText(job)));
   return (await request(path)).arrayBuffer();
 }
 

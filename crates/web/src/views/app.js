@@ -208,6 +208,7 @@ export class App extends Shell {
       case "process": return `process ${filter.pid}`;
       case "comm": return `comm ${filter.comm || "?"}`;
       case "cpu": return `CPU ${filter.cpu}`;
+      case "value": return `${filter.name} = ${filter.text}`;
       case "cgroup": return `control group ${filter.cgroup || "?"}`;
       case "time": return this.timeText(filter.from, filter.to);
       case "threads": return filter.ids.length === 1 && threads[filter.ids[0]] ? `thread ${this.threadName(filter.ids[0])}` : `${filter.ids.length} threads`;

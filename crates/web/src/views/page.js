@@ -2,6 +2,7 @@
 // Composition of the page of a profile: its views, the toolbar, the timeline.
 import { eventName } from "../data/names.js";
 import { amount, percent } from "../data/numbers.js";
+import { wordOf } from "../data/samples/values.js";
 import { chip, drawChips } from "./chips.js";
 import { comparisonView } from "./compare/comparison.js";
 import { byId, select } from "./elements/element.js";
@@ -85,6 +86,7 @@ function startTools(app) {
   byId("weight-label").hidden = !app.model.weighs;
   select("event").append(...seen.map((event) => new Option(`${eventName(head.events[event].name)} (${amount(app.eventCounts[event])})`, String(event))));
   if (head.cgroups) select("group").append(new Option("control group", "cgroup"));
+  for (const value of head.values ?? []) select("group").append(new Option(`${value.kind} ${value.name}`, wordOf(value)));
   const bind = (/** @type {string} */ id, /** @type {(value: string) => any} */ patch) =>
     byId(id).addEventListener("change", () => app.change(patch(select(id).value)));
   byId("event").addEventListener("change", () => app.showEvent(Number(select("event").value)));

@@ -22,6 +22,7 @@ const SCRIPTS: &[(&str, &str)] = scripts![
     "graphs.mjs",
     "links.mjs",
     "tables.mjs",
+    "values.mjs",
     "waits.mjs",
     "times.mjs",
     "timeline.mjs",
@@ -53,7 +54,7 @@ const WEB: &str = "crates/web";
 
 /// Runs the check.
 pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
-    let file = bench.write("ours.html", &["--format", "report"])?;
+    let file = bench.write("ours.html", &["--format", "report", "--with-fields", "all"])?;
     let output = open(bench, REPORT, &[&file], None)?;
     let mut costs = Costs::default();
     for line in output.lines() {

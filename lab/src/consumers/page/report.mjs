@@ -10,6 +10,7 @@ import { speed } from "./speed.mjs";
 import { functions, modules, source, threads, trees } from "./tables.mjs";
 import { axis, cpus, events, height, small, timeline, titled } from "./timeline.mjs";
 import { heat, order } from "./times.mjs";
+import { values } from "./values.mjs";
 import { waits } from "./waits.mjs";
 
 const [file, shots] = process.argv.slice(2), tools = await start(file, shots);
@@ -45,6 +46,7 @@ await functions(ours);
 await waits(ours);
 await modules(ours);
 await threads(ours);
+await values(ours);
 await source(ours);
 await heat(ours);
 await order(ours);

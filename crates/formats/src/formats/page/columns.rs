@@ -9,6 +9,7 @@ use super::schema::{
     Width,
 };
 use super::tree::PageTree;
+use super::values::PageValues;
 
 /// Bytes of a column to collect before they are compressed.
 const FLUSH_SIZE: usize = 1 << 16;
@@ -27,6 +28,7 @@ pub(super) struct PageColumns {
     /// By event: the period of all its samples; `None` if the periods of any event differ, or if it has none.
     pub(super) fixed: Table<EventId, Option<u64>>,
     facts: SampleFacts,
+    pub(super) values: PageValues,
 }
 
 impl PageColumns {
@@ -47,7 +49,9 @@ impl PageColumns {
         let facts = SampleFacts { periods, cpus };
         let present = SAMPLES.iter().filter(|column| column.is_present(facts));
         shapes.extend(present.map(|column| (column.name, column.width_in(profile), n)));
-        Self { shapes, origin, unit, fixed, facts }
+        let values = PageValues::new(profile);
+        shapes.extend(values.shapes());
+        Self { shapes, origin, unit, fixed, facts, values }
     }
 
     /// Writes the columns in the order of the head, each padded to a multiple of 8 bytes.
@@ -66,7 +70,7 @@ impl PageColumns {
         for column in SAMPLES.iter().filter(|column| column.is_present(self.facts)) {
             self.write_samples(column, profile, tree, sink)?;
         }
-        Ok(())
+        self.values.write(sink)
     }
 
     fn write_samples(

@@ -90,6 +90,7 @@ pub(super) fn head(
         }
         json.key("modules").array(&modules.rows, |json, row| module(json, profile, row));
         functions(json, profile, tree, &modules);
+        columns.values.head(profile, json);
         quality(json, profile, &modules);
         json.key("sources").array(&page.sources, |json, source| {
             json.object(|json| {

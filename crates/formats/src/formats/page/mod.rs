@@ -9,6 +9,7 @@ mod head;
 mod live;
 mod schema;
 mod tree;
+mod values;
 
 use std::io;
 

@@ -40,7 +40,7 @@ impl Width {
     }
 
     /// Returns the narrowest width for numbers below `limit`.
-    const fn of(limit: usize) -> Self {
+    pub(super) const fn of(limit: usize) -> Self {
         match limit {
             0..=0x100 => Self::U8,
             0x101..=0x1_0000 => Self::U16,

@@ -140,6 +140,12 @@ pub(crate) struct ReportArgs {
     #[arg(long)]
     pub(crate) no_open: bool,
 
+    /// Include these fields of tracepoints and probes, to group and filter samples
+    ///
+    /// Patterns EVENT/FIELD with * and ?, or all; info lists the fields. Default: none, since values can be private.
+    #[arg(long, value_name = "EVENT/FIELD,…", value_delimiter = ',')]
+    pub(crate) with_fields: Vec<String>,
+
     #[command(flatten)]
     pub(crate) weight: OffCpuArgs,
 

@@ -176,7 +176,8 @@ pub(super) fn flamegraph(args: &FlamegraphArgs) -> anyhow::Result<Status> {
 
 /// Writes a page for a browser.
 pub(super) fn report(args: &ReportArgs) -> anyhow::Result<Status> {
-    let run = args.run.options_with(&args.sources.source_dir)?;
+    let mut run = args.run.options_with(&args.sources.source_dir)?;
+    run.options.with_fields.patterns.extend_from_slice(&args.with_fields);
     let options = FormatOptions {
         inlines: run.options.names.inlines,
         weight: args.weight.weight(),

@@ -11,7 +11,7 @@ import { GONE } from "../tree/transform.js";
 /** Counts by bar: all samples; those that pass the filters, and the truncated ones of these; and those that pass, by class.
  * @typedef {{ bars: number, whole: Uint32Array, shown: Uint32Array, cut: Uint32Array, by: Uint32Array, classes: number }} Bars */
 /** Choice of samples: the event, and the threads, processors and leaves that pass the filters.
- * @typedef {{ event: number, threads: Uint8Array | null, cpus: Uint8Array | null, leaves: Uint8Array | null }} Passing */
+ * @typedef {{ event: number, threads: Uint8Array | null, cpus: Uint8Array | null, kept?: Uint8Array | null, leaves: Uint8Array | null }} Passing */
 
 /** Modules with an own class; the others share the last one. */
 export const MODULES = 14;
@@ -59,16 +59,16 @@ export const sameLeaves = (a, b) => a === b || !!a && !!b && a.length === b.leng
  * @param {Tables} tables @param {Passing} passing @param {LeafClasses} classes @param {number} bars
  * @param {{ list: Uint32Array, ranges: [number, number][] } | null} part the samples to count; null for all @returns {Bars} */
 export function countBars(tables, passing, { of, isCut, classes }, bars, part) {
-  const { time, event: events, leaf, thread, cpu, head } = tables, { event, threads, cpus, leaves } = passing;
+  const { time, event: events, leaf, thread, cpu, head } = tables, { event, threads, cpus, kept, leaves } = passing;
   const whole = new Uint32Array(bars), shown = new Uint32Array(bars), cut = new Uint32Array(bars), by = new Uint32Array(bars * classes);
-  const scale = bars / (tables.span + 1), one = head.events.length < 2, isAll = !threads && !(cpus && cpu) && !leaves, list = part?.list;
+  const scale = bars / (tables.span + 1), one = head.events.length < 2, isAll = !threads && !(cpus && cpu) && !kept && !leaves, list = part?.list;
   for (const [from, to] of part ? part.ranges : [[0, tables.samples]]) {
     for (let k = from; k < to; k++) {
       const i = list ? list[k] : k;
       if (!one && events[i] !== event) continue;
       const bar = time[i] * scale >>> 0, at = leaf[i];
       whole[bar]++;
-      if (!isAll && (threads && !threads[thread[i]] || cpus && cpu && !cpus[cpu[i]] || leaves && !leaves[at])) continue;
+      if (!isAll && (threads && !threads[thread[i]] || cpus && cpu && !cpus[cpu[i]] || kept && !kept[i] || leaves && !leaves[at])) continue;
       shown[bar]++;
       by[bar * classes + of[at]]++;
       cut[bar] += isCut[at];

@@ -1,11 +1,23 @@
 // @ts-check
 // Groups of samples: by process, program (name of processes), thread, thread name, control group or event.
 import { eventName, folded } from "../names.js";
+import { VALUE, valuesAt } from "./values.js";
 
 /** @typedef {import("../columns.js").Tables} Tables */
 /** @typedef {import("../columns.js").Numbers} Numbers */
-/** @typedef {"none" | "process" | "program" | "thread" | "comm" | "cgroup" | "event"} GroupBy */
+/** @typedef {"none" | "process" | "program" | "thread" | "comm" | "cgroup" | "event" | `value:${string}`} GroupBy */
 export const GROUPS = ["none", "process", "program", "thread", "comm", "cgroup", "event"];
+
+/** Returns true if a recording can be grouped by a keyword.
+ * @param {import("../columns.js").Head} head @param {string} word */
+export const isGroup = (head, word) => GROUPS.includes(word) || valuesAt(head, word) >= 0;
+
+/** Column of samples that groups refer to.
+ * @param {Tables} tables @param {GroupBy} by @returns {Numbers} */
+export function columnOf(tables, by) {
+  if (by.startsWith(VALUE)) return tables.values[valuesAt(tables.head, by)];
+  return by === "event" ? tables.event : tables.thread;
+}
 
 /** Samples sorted by leaf: the start of each leaf's samples, and the list.
  * @param {Tables} tables */
@@ -43,6 +55,11 @@ export function groupsOf(tables, by) {
     }
     return id;
   };
+  const values = valuesAt(tables.head, by);
+  if (values >= 0) {
+    const { texts } = /** @type {any} */ (tables.head.values)[values];
+    return { labels: texts, of: Uint32Array.from(texts, (_, at) => at), by: tables.values[values] };
+  }
   if (by === "event") return { labels: events.map((event) => eventName(event.name)), of: Uint32Array.from(events, (_, at) => at), by: tables.event };
   const of = Uint32Array.from(threads, ([pid, tid, comm, process], row) => {
     if (by === "cgroup") {

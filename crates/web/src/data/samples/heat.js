@@ -38,11 +38,11 @@ export function heatCells(model, shape, under) {
   const { tables } = model, { leaf } = tables, to = /** @type {Uint32Array} */ (model.to);
   const cells = new Uint32Array(shape.columns * shape.rows), found = under ? new Uint32Array(cells.length) : null;
   const { event: events, thread, cpu, time } = tables, one = tables.head.events.length < 2;
-  const event = /** @type {any} */ (model.view).event, { threads, cpus } = /** @type {any} */ (model.chosen);
+  const event = /** @type {any} */ (model.view).event, { threads, cpus, kept } = /** @type {any} */ (model.chosen);
   // The map covers the whole recording, regardless of the selected time.
   for (let i = 0; i < tables.samples; i++) {
     if (!one && events[i] !== event) continue;
-    if (threads && !threads[thread[i]] || cpus && cpu && !cpus[cpu[i]]) continue;
+    if (threads && !threads[thread[i]] || cpus && cpu && !cpus[cpu[i]] || kept && !kept[i]) continue;
     const node = to[leaf[i]];
     if (node === GONE) continue;
     const cell = Math.floor(time[i] / shape.cell);

@@ -47,7 +47,7 @@ export function samplesBy(of, limit, samples) {
 export function timeOrder(model, thread, from, to, width, byThread) {
   const { time, event: events, cpu, head } = model.tables, tree = /** @type {any} */ (model.tree);
   const placed = /** @type {Uint32Array} */ (model.to), { leaf } = model.tables;
-  const { cpus } = /** @type {any} */ (model.chosen), event = /** @type {any} */ (model.view).event, list = byThread.list.subarray(byThread.start[thread], byThread.start[thread + 1]);
+  const { cpus, kept } = /** @type {any} */ (model.chosen), event = /** @type {any} */ (model.view).event, list = byThread.list.subarray(byThread.start[thread], byThread.start[thread + 1]);
   const times = Uint32Array.from(list, (i) => time[i]);
   const first = firstAt(times, from), last = firstAt(times, to + 1);
   const usual = usualStep(times), scale = width / Math.max(1, to - from);
@@ -58,7 +58,7 @@ export function timeOrder(model, thread, from, to, width, byThread) {
   let shown = 0, samples = 0, pixel = -1;
   for (let k = first; k < last; k++) {
     const i = list[k];
-    if (head.events.length > 1 && events[i] !== event || cpus && cpu && !cpus[cpu[i]]) continue;
+    if (head.events.length > 1 && events[i] !== event || cpus && cpu && !cpus[cpu[i]] || kept && !kept[i]) continue;
     const node = placed[leaf[i]];
     if (node === GONE) continue;
     samples++;

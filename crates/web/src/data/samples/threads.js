@@ -2,13 +2,14 @@
 // Costs of threads, processes and processors in the current view.
 import { folded, groupName } from "../names.js";
 import { CPUS } from "./select.js";
+import { valuesAt } from "./values.js";
 import { GONE } from "../tree/transform.js";
 
 /** @typedef {import("../model.js").Model} Model */
 /** A row of a list: a name, its threads and processes, and the cost of its samples and the sum of the squared costs.
  * @typedef {{ name: string, ids: number[], pids: number[], cost: number, squares: number }} ThreadRow */
 
-/** Row of a table: its threads, or its processor (-1 if unknown), and its samples.
+/** Row of a table: its threads, or its processor (-1 if unknown), or its value, and its samples.
  * @typedef {{ name: string, ids: number[], cpu: number, n: number, cost: number, squares: number }} CostRow */
 /** Returns true if samples of an event state their processor: perf records it by event.
  * @param {Model} model @param {number} event */
@@ -18,7 +19,8 @@ export const hasProcessors = (model, event) => model.once("hasProcessors", Strin
   return false;
 });
 
-/** Kinds of rows. */
+/** Kinds of rows: those of all recordings, or a keyword of values.
+ * @typedef {typeof ROWS[number] | `value:${string}`} RowKind */
 export const ROWS = /** @type {const} */ (["process", "thread", "cpu"]);
 
 /** Costs of the samples that pass the filters, by a column of samples.
@@ -26,12 +28,12 @@ export const ROWS = /** @type {const} */ (["process", "thread", "cpu"]);
  * @returns {{ n: Float64Array, cost: Float64Array, squares: Float64Array }} */
 function costsBy(model, key, keys) {
   const { tables } = model, { head, thread, leaf, cpu, event: events } = tables, one = head.events.length < 2;
-  const { event, weight } = /** @type {any} */ (model.view), { first, last, threads, cpus } = /** @type {any} */ (model.chosen);
+  const { event, weight } = /** @type {any} */ (model.view), { first, last, threads, cpus, kept } = /** @type {any} */ (model.chosen);
   const to = /** @type {Uint32Array} */ (model.to), period = weight === "period" ? tables.period : null, { factor } = /** @type {any} */ (model.byLeaf);
   const n = new Float64Array(keys), cost = new Float64Array(keys), squares = new Float64Array(keys);
   for (let i = first; i < last; i++) {
     if (!one && events[i] !== event) continue;
-    if (threads && !threads[thread[i]] || cpus && cpu && !cpus[cpu[i]] || to[leaf[i]] === GONE) continue;
+    if (threads && !threads[thread[i]] || cpus && cpu && !cpus[cpu[i]] || kept && !kept[i] || to[leaf[i]] === GONE) continue;
     const value = period ? period[i] : factor, at = key[i];
     n[at]++;
     cost[at] += value;
@@ -44,9 +46,9 @@ function costsBy(model, key, keys) {
  * @param {Model} model */
 const threadCosts = (model) => model.once("threadCosts", model.costsKey || "", () => costsBy(model, model.tables.thread, model.tables.head.threads.length));
 
-/** Rows of processes, threads or processors with samples, in descending order of cost. A process that executed
+/** Rows of processes, threads, processors or values with samples, in descending order of cost. A process that executed
  * several programs has a row for each.
- * @param {Model} model @param {typeof ROWS[number]} by @returns {CostRow[]} */
+ * @param {Model} model @param {RowKind} by @returns {CostRow[]} */
 export function costRows(model, by) {
   const { tables: { cpu, head: { threads } } } = model;
   /** @type {Map<string, CostRow>} */
@@ -58,7 +60,12 @@ export function costRows(model, by) {
     for (const column of /** @type {const} */ (["n", "cost", "squares"])) row[column] += costs[column][at];
     rows.set(key, row);
   };
-  if (by === "cpu") {
+  const values = valuesAt(model.tables.head, by);
+  if (values >= 0) {
+    const { texts } = /** @type {any} */ (model.tables.head.values)[values];
+    const costs = model.once("valueCosts", `${by} ${model.costsKey}`, () => costsBy(model, model.tables.values[values], texts.length));
+    texts.forEach((/** @type {string} */ text, /** @type {number} */ at) => add(String(at), text, costs, at, -1));
+  } else if (by === "cpu") {
     if (!cpu) return [];
     const costs = model.once("cpuCosts", model.costsKey || "", () => costsBy(model, cpu, CPUS));
     costs.n.forEach((n, at) => { if (n) add(String(at), at ? `CPU ${at - 1}` : "unknown", costs, at, -1); });
@@ -73,8 +80,10 @@ export function costRows(model, by) {
 }
 
 /** Filter that leaves the samples of a row; null for an unknown processor.
- * @param {Model} model @param {typeof ROWS[number]} by @param {CostRow} row @returns {import("../model.js").Filter | null} */
-export function filterOfRow({ tables: { head: { threads } } }, by, { ids, cpu }) {
+ * @param {Model} model @param {RowKind} by @param {CostRow} row @returns {import("../model.js").Filter | null} */
+export function filterOfRow({ tables: { head, head: { threads } } }, by, { ids, cpu, name: text }) {
+  const values = valuesAt(head, by);
+  if (values >= 0) return { kind: "value", name: /** @type {any} */ (head.values)[values].name, text };
   if (by === "cpu") return cpu < 0 ? null : { kind: "cpu", cpu };
   const pid = by === "process" ? threads[ids[0]][0] : -1, isAll = threads.every((row, id) => row[0] !== pid || row[3] === threads[ids[0]][3] || ids.includes(id));
   return by === "process" && isAll ? { kind: "process", pid } : { kind: "threads", ids };

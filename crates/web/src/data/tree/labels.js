@@ -59,6 +59,10 @@ export class Labels {
    * @returns {import("../samples/group.js").GroupBy} */
   get usualGroup() { return "none"; }
 
+  /** Returns true if samples can be grouped by the values of a keyword.
+   * @param {string} word */
+  hasGroup(word) { void word; return false; }
+
   /** Threads of the recording.
    * @returns {[number, number, string, string][]} */
   get threads() { return []; }

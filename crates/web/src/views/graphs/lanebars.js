@@ -63,7 +63,7 @@ export class LaneBars {
         this.scale = "";
       }
       this.key = key;
-      this.passing = { event, threads: chosen?.threads ?? null, cpus: chosen?.cpus ?? null, leaves };
+      this.passing = { event, threads: chosen?.threads ?? null, cpus: chosen?.cpus ?? null, kept: chosen?.kept ?? null, leaves };
       this.colours = Array.from({ length: this.classes.classes }, (_, at) => this.colour(at));
     }
     if (this.scale !== by) {

@@ -6,15 +6,17 @@ import { amount } from "../../data/numbers.js";
 import { busyThreads, countBy } from "../../data/samples/order.js";
 
 /** @typedef {import("../app.js").App} App */
-/** Lane: its kind, its threads (rows of their table) or its processor or event, its samples, and the lanes into which it
+/** Lane: its kind, its threads (rows of their table) or its processor, event, span or label, its samples, and the lanes into which it
  * expands. `key` identifies it in the address.
- * @typedef {{ key: string, kind: "threads" | "cpu" | "event", name: string, ids: number[], at: number, count: number,
+ * @typedef {{ key: string, kind: "threads" | "cpu" | "event" | "span" | "label", name: string, ids: number[], at: number, count: number,
  *   level: number, inside: Lane[] }} Lane */
 
 /** Key of the lane of all samples. */
 export const ALL = "all";
 /** Key of the lanes of other events. */
 export const EVENTS = "events";
+/** Key of the lanes of spans and labels. */
+export const SPANS = "spans";
 /** Maximum number of lanes that are expanded together with the lane of all samples. */
 const FEW = 4;
 

@@ -9,8 +9,9 @@ import { threadMenu } from "../actions.js";
 import { byId, input, make, sized, styled } from "../elements/element.js";
 import { hideTip, showTip } from "../elements/tip.js";
 import { LaneBars } from "./lanebars.js";
-import { ALL, EVENTS, lanesOf, otherEvents, toggled, visible } from "./lanes.js";
+import { ALL, EVENTS, SPANS, lanesOf, otherEvents, toggled, visible } from "./lanes.js";
 import { addRuler, drawAxis } from "./plot.js";
+import { SpanLanes, isInterval, spanLanes } from "./spanlanes.js";
 import { showSplitter, startSplitter } from "./splitter.js";
 
 /** @typedef {import("../app.js").App} App */
@@ -30,6 +31,8 @@ export class Timeline {
   constructor(app) {
     this.app = app;
     this.bars = new LaneBars(app);
+    this.intervals = new SpanLanes(app);
+    this.spans = spanLanes(app);
     this.tables = app.tables;
     this.lanesKey = "";
     this.scroll = make("div", { class: "lanes", tabindex: 0, role: "group", "aria-label": "Lanes", scroll: () => this.draw() });
@@ -45,7 +48,7 @@ export class Timeline {
     this.drag = null;
     for (const id of ["from", "to"]) byId(id).addEventListener("change", () => this.typed());
     for (const by of /** @type {const} */ (["thread", "cpu"])) byId(`by-${by}`).addEventListener("click", () => this.keep({ lanes: by, open: [...new Set([...app.state.open, ALL])] }));
-    byId("others").addEventListener("click", () => this.keep({ open: app.state.open.includes(EVENTS) ? app.state.open.filter((key) => key !== EVENTS) : [...app.state.open, EVENTS] }));
+    for (const [id, key] of [["others", EVENTS], ["spans", SPANS]]) byId(id).addEventListener("click", () => this.keep({ open: app.state.open.includes(key) ? app.state.open.filter((one) => one !== key) : [...app.state.open, key] }));
     startSplitter(byId("split"), { size: () => this.scroll.clientHeight, most: () => this.most(), set: (tall, isMoving) => this.resize(tall, isMoving) });
     new ResizeObserver(() => this.draw()).observe(this.scroll);
     addEventListener("resize", () => this.draw());
@@ -87,9 +90,12 @@ export class Timeline {
     byId("others").hidden = !others.length;
     byId("others").textContent = `Other events (${amount(others.length)})`;
     byId("others").setAttribute("aria-expanded", String(open.includes(EVENTS)));
+    byId("spans").hidden = !this.spans.length;
+    byId("spans").textContent = `Spans and labels (${amount(this.spans.length)})`;
+    byId("spans").setAttribute("aria-expanded", String(open.includes(SPANS)));
     byId("timeline").dataset.open = String(open.includes(ALL));
     const [first, ...inside] = visible(whole, open);
-    this.shown = [first, ...open.includes(EVENTS) ? others : [], ...inside];
+    this.shown = [first, ...open.includes(SPANS) ? this.spans : [], ...open.includes(EVENTS) ? others : [], ...inside];
     return { whole, by: /** @type {"thread" | "cpu"} */ (by) };
   }
 
@@ -131,11 +137,11 @@ export class Timeline {
 
   /** @param {Lane} lane @param {number} index @returns {{ row: any, paint: () => void }} */
   drawLane(lane, index) {
-    const { app } = this, canvas = /** @type {HTMLCanvasElement} */ (make("canvas", { role: "img", "aria-label": `Samples of ${lane.name} over time` }));
+    const { app } = this, canvas = /** @type {HTMLCanvasElement} */ (make("canvas", { role: "img", "aria-label": `${isInterval(lane) ? "Times" : "Samples"} of ${lane.name} over time` }));
     const { chosen } = app.model, { threads, cpus } = chosen || { threads: null, cpus: null };
-    const isOn = lane.kind === "threads" ? !threads || lane.ids.some((id) => threads[id]) : lane.kind === "event" || !cpus || cpus[lane.at + 1] === 1;
-    const count = `${amount(lane.count)} sample${lane.count === 1 ? "" : "s"}`;
-    const pick = make("button", { type: "button", class: "pick" + (isOn ? "" : " off"), title: `${lane.name}: ${count}${lane.kind === "event" ? "; show this event" : ""}`, text: lane.name,
+    const isOn = lane.kind === "threads" ? !threads || lane.ids.some((id) => threads[id]) : lane.kind !== "cpu" || !cpus || cpus[lane.at + 1] === 1;
+    const count = isInterval(lane) ? `${amount(this.intervals.of(lane).intervals.length)} intervals` : `${amount(lane.count)} sample${lane.count === 1 ? "" : "s"}`;
+    const pick = make("button", { type: "button", class: "pick" + (isOn ? "" : " off"), title: `${lane.name}: ${count}${lane.kind === "event" ? "; show this event" : lane.kind === "label" ? "; group by it" : ""}`, text: lane.name,
       click: (/** @type {MouseEvent} */ event) => this.pick(lane, event.ctrlKey || event.metaKey || event.shiftKey),
       keydown: (/** @type {KeyboardEvent} */ event) => {
         if (lane.kind !== "threads" || event.key !== "m" && event.key !== "t") return;
@@ -166,7 +172,7 @@ export class Timeline {
   /** @param {HTMLCanvasElement} canvas @param {Lane} lane */
   paint(canvas, lane) {
     const { app, width } = this, height = this.high - 3, pen = sized(canvas, width, height);
-    this.bars.paint(pen, lane, width, height);
+    if (isInterval(lane)) this.intervals.paint(pen, lane, width, height); else this.bars.paint(pen, lane, width, height);
     const scale = width / (app.tables.span + 1), mark = (/** @type {number} */ from, /** @type {number} */ to, /** @type {string} */ colour) => {
       pen.fillStyle = colour;
       pen.fillRect(from * scale, 0, Math.max((Math.min(to, app.tables.span) - from) * scale, 1), height);
@@ -189,6 +195,10 @@ export class Timeline {
       const area = canvas.getBoundingClientRect();
       return Math.min(Math.max((event.clientX - area.left) / area.width, 0), 1);
     };
+    const rowAt = (/** @type {PointerEvent} */ event) => {
+      const area = canvas.getBoundingClientRect();
+      return Math.min(Math.max((event.clientY - area.top) / area.height, 0), 1);
+    };
     const timeAt = (/** @type {PointerEvent} */ event) => Math.round(shareAt(event) * this.app.tables.span);
     canvas.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
@@ -200,7 +210,7 @@ export class Timeline {
       byId("under").textContent = `${this.app.seconds(timeAt(event)).toFixed(6)} s`;
       this.app.plot.point(timeAt(event));
       if (this.drag === null) {
-        if (event.pointerType !== "touch") showTip(this.bars.describe(lane, shareAt(event)), event.clientX, event.clientY);
+        if (event.pointerType !== "touch") showTip(isInterval(lane) ? this.intervals.describe(lane, shareAt(event), rowAt(event), canvas.clientWidth) : this.bars.describe(lane, shareAt(event)), event.clientX, event.clientY);
         return;
       }
       hideTip();
@@ -211,7 +221,9 @@ export class Timeline {
     canvas.addEventListener("pointerup", (event) => {
       const start = this.drag, end = timeAt(event);
       this.drag = null;
-      if (start !== null) this.choose(lane, start, end, canvas.clientWidth);
+      if (start === null) return;
+      if (isInterval(lane) && Math.abs(end - start) * canvas.clientWidth < 3 * this.app.tables.span) this.intervals.choose(lane, shareAt(event), rowAt(event), canvas.clientWidth);
+      else this.choose(lane, start, end, canvas.clientWidth);
     });
   }
 
@@ -232,6 +244,7 @@ export class Timeline {
   pick(lane, more) {
     const { app } = this;
     if (lane.kind === "event") { app.showEvent(lane.at); return; }
+    if (isInterval(lane)) { this.intervals.pick(lane); return; }
     const kinds = lane.key === ALL ? ["threads", "cpu"] : [lane.kind], others = app.state.filters.filter((filter) => !kinds.includes(filter.kind));
     if (lane.key === ALL) { app.change({ filters: others }); return; }
     const before = app.state.filters.find((filter) => filter.kind === lane.kind);

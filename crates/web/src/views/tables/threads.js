@@ -3,6 +3,7 @@
 import { folded } from "../../data/names.js";
 import { amount, percent, spread } from "../../data/numbers.js";
 import { ROWS, costRows, filterOfRow, hasProcessors } from "../../data/samples/threads.js";
+import { valuesAt, wordOf } from "../../data/samples/values.js";
 import { threadMenu } from "../actions.js";
 import { make } from "../elements/element.js";
 import { openMenu } from "../elements/menu.js";
@@ -10,15 +11,23 @@ import { Rows } from "../elements/rows.js";
 
 /** @typedef {import("../app.js").App} App */
 /** @typedef {import("../../data/samples/threads.js").CostRow} CostRow */
-/** @typedef {typeof ROWS[number]} Kind */
+/** @typedef {import("../../data/samples/threads.js").RowKind} Kind */
 
-const WORDS = { process: "process", thread: "thread", cpu: "processor" }, TITLES = { process: "Processes", thread: "Threads", cpu: "Processors" };
+/** @type {Record<string, string>} */
+const WORDS = { process: "process", thread: "thread", cpu: "processor" };
+/** @type {Record<string, string>} */
+const TITLES = { process: "Processes", thread: "Threads", cpu: "Processors" };
+
+/** Name of a kind of rows.
+ * @param {App} app @param {Kind} by */
+const wordOfRows = (app, by) => WORDS[by] ?? app.tables.head.values?.[valuesAt(app.tables.head, by)].name ?? by;
 
 /** @param {App} app @returns {import("../app.js").ViewPart} */
 export function threadsView(app) {
-  const buttons = ROWS.map((by) => make("button", { type: "button", "data-rows": by, text: WORDS[by], click: () => app.change({ rows: by }, true) }));
+  const kinds = /** @type {Kind[]} */ ([...ROWS, ...(app.tables.head.values ?? []).map(wordOf)]);
+  const buttons = kinds.map((by) => make("button", { type: "button", "data-rows": by, text: wordOfRows(app, by), click: () => app.change({ rows: by }, true) }));
   const bar = make("div", { class: "bar" }, make("span", { class: "bar", role: "group", "aria-label": "Rows" }, "Rows:", ...buttons), make("span", { class: "note", text: "A click or Enter shows only a row's samples." }));
-  const tables = { process: tableOf(app, "process"), thread: tableOf(app, "thread"), cpu: tableOf(app, "cpu") };
+  const tables = Object.fromEntries(kinds.map((by) => [by, tableOf(app, by)]));
   const panel = make("section", { class: "panel column" }, bar);
   const chosen = () => kindOf(app);
   const draw = () => {
@@ -37,7 +46,8 @@ export function threadsView(app) {
  * @param {App} app @returns {Kind} */
 function kindOf(app) {
   const { rows } = app.state, { head } = app.tables;
-  if (rows && (rows !== "cpu" || hasProcessors(app.model, app.event))) return rows;
+  const isKnown = rows && (WORDS[rows] || valuesAt(head, rows) >= 0);
+  if (isKnown && (rows !== "cpu" || hasProcessors(app.model, app.event))) return rows;
   return head.threads.some(([pid]) => pid !== head.threads[0][0]) ? "process" : "thread";
 }
 
@@ -62,7 +72,7 @@ function tableOf(app, by) {
       bar: ({ cost }) => app.costs.all ? cost / app.costs.all : 0, brief: { width: "5.5em", text: ({ cost }) => percent(cost, app.costs.all) } },
     { title: "95 %", width: "8.5em", kind: "where", text: ({ cost, squares }) => spread(cost, app.costs.all, squares, app.costs.allSquares), drop: 1 },
     { title: "Samples", width: "7em", kind: "number", sort: "samples", text: ({ n }) => amount(n), hidden: () => app.state.weight === "samples", drop: 2 },
-    { title: { process: "Process", thread: "Thread", cpu: "Processor" }[by], width: "minmax(12em, 1fr)", kind: "name", sort: "name", text: ({ name }) => name },
+    { title: ({ process: "Process", thread: "Thread", cpu: "Processor" })[/** @type {string} */ (by)] ?? wordOfRows(app, by), width: "minmax(12em, 1fr)", kind: "name", sort: "name", text: ({ name }) => name },
   ];
   if (by === "process") columns.splice(3, 0, { title: "Threads", width: "6em", kind: "number", text: ({ ids }) => amount(ids.length), drop: 3 });
   if (by === "thread") columns.push({ title: "Process", width: "minmax(6em, 16em)", kind: "where", text: ({ ids: [id] }) => threads()[id][3] || threads()[id][2], drop: 3 });
@@ -73,9 +83,9 @@ function tableOf(app, by) {
   const menu = (/** @type {CostRow} */ row, /** @type {number} */ x, /** @type {number} */ y) => {
     if (by === "thread") threadMenu(app, row.ids, folded(threads()[row.ids[0]][2]), x, y);
     else if (filterOfRow(app.model, by, row)) {
-      openMenu([{ title: row.name }, { text: `Only this ${WORDS[by]}`, key: "p", run: () => only(row) },
+      openMenu([{ title: row.name }, { text: `Only this ${WORDS[by] ?? "value"}`, key: "p", run: () => only(row) },
         ...(by === "process" ? [{ text: "Hide this process", key: "x", run: () => app.addFilter({ kind: "notThreads", ids: row.ids }) }] : [])], x, y);
     }
   };
-  return new Rows({ label: TITLES[by], columns, act: only, menu, sorted: () => orderOf(app), sort: (sort) => app.change({ sort }, true) });
+  return new Rows({ label: TITLES[by] ?? wordOfRows(app, by), columns, act: only, menu, sorted: () => orderOf(app), sort: (sort) => app.change({ sort }, true) });
 }
