@@ -22,7 +22,6 @@ fn samples_are_grouped_by_labels_and_fields() {
     let client = client();
     let arguments = json!({ "by": "query", "label": [QUERY], "event": "cpu-clock" });
     let (answer, text) = client.answer("top", &arguments);
-    let null = Value::Null;
     let expected = [
         json!([null, "before-first", 4]),
         json!(["a", null, 1]),
@@ -36,7 +35,7 @@ fn samples_are_grouped_by_labels_and_fields() {
     let arguments =
         json!({ "by": "field:number", "where": ["number>=2"], "weight_field": "number" });
     let (answer, _) = client.answer("top", &arguments);
-    assert_eq!(answer["total"]["count"], 13, "{answer}");
+    assert_eq!(answer["total"]["events"], 13, "{answer}");
     assert_eq!(rows(&answer), [json!([9, null, 1]), json!([2, null, 2])]);
 }
 
