@@ -26,8 +26,8 @@ pub(crate) struct Problem {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
     /// The names that exist, if the request names another one.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) known: Vec<String>,
+    #[serde(default, skip_serializing_if = "<[String]>::is_empty")]
+    pub(crate) known: Box<[String]>,
 }
 
 impl Problem {
@@ -40,7 +40,7 @@ impl Problem {
             status,
             detail: None,
             hint: None,
-            known: Vec::new(),
+            known: Box::default(),
         }
     }
 

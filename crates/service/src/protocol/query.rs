@@ -145,7 +145,8 @@ impl Query {
         if !problem.is(ProblemKind::UnknownName) || self.group.value().is_none() {
             return problem;
         }
-        problem.known.extend(options.values.labels().map(str::to_owned));
+        let labels = options.values.labels().map(str::to_owned);
+        problem.known = problem.known.into_iter().chain(labels).collect();
         let words = GroupBy::WORDS.join(", ");
         problem.hint(format!("group is one of {words}, or a label, field or FUNCTION(PATH)"))
     }
@@ -230,7 +231,7 @@ mod tests {
         let text = r#"{"group":"query","weight":"bytes","options":{"label":"query=p:r/query"}}"#;
         let mut query = parsed(text).unwrap();
         let options = query.run_options(RunOptions::default()).unwrap();
-        let values = serde_json::to_value(&options.values.to_object()).unwrap();
+        let values = serde_json::to_value(options.values.to_object()).unwrap();
         let expected = r#"{"label":["query=p:r/query"],"weight_field":"bytes"}"#;
         assert_eq!((values.to_string().as_str(), query.weight()), (expected, Weight::Period));
         assert_eq!(query.options, None);
