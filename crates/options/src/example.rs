@@ -53,6 +53,7 @@ pub fn every_option() -> Options {
         with_fields: FieldSelection { patterns: vec!["s:*/pid".to_owned()] },
         values: vec!["f(int)(a.b)".to_owned()],
         trace_text: true,
+        branches: true,
         labels: labels(),
         spans: spans(),
         redact: Some("k".to_owned()),

@@ -55,6 +55,9 @@ pub struct Options {
     /// If true, samples of tracepoints and probes get the text that the kernel prints for them.
     #[serde(deserialize_with = "json::truth")]
     pub trace_text: bool,
+    /// If true, samples get their recent branches from the processor's branch records.
+    #[serde(deserialize_with = "json::truth")]
+    pub branches: bool,
     /// Labels of samples by earlier events of their threads.
     #[serde(flatten)]
     pub labels: LabelOptions,
@@ -95,6 +98,7 @@ impl Default for Options {
             with_fields: FieldSelection::default(),
             values: Vec::new(),
             trace_text: false,
+            branches: false,
             labels: LabelOptions::default(),
             spans: SpanOptions::default(),
             redact: None,

@@ -147,6 +147,9 @@ pub enum Error {
         /// The recorded fields, as `EVENT/FIELD`.
         recorded: Vec<String>,
     },
+    /// No event has branch records.
+    #[error("the recording has no branch records; record them with perf record -b, or -j any,u")]
+    NoBranches,
     /// The field of an option has no numbers.
     #[error("the values of this field are not numbers; fields of numbers: {}", listed(recorded))]
     FieldNotNumber {

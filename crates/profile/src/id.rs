@@ -101,6 +101,8 @@ row_ids! {
     pub ThreadId(u32);
     /// Id of a row of [`Profile::samples`](crate::Profile::samples).
     pub SampleId(u32);
+    /// Id of a row of [`BranchTable::edges`](crate::BranchTable::edges).
+    pub EdgeId(u32);
 }
 
 impl RowId for address::ModuleId {

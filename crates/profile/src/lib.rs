@@ -83,8 +83,8 @@ mod tables;
 mod thread_names;
 
 pub use id::{
-    ById, EventId, FrameId, Id, InlineId, LayoutId, LocationId, RowId, SampleId, StackId, StringId,
-    ThreadId,
+    ById, EdgeId, EventId, FrameId, Id, InlineId, LayoutId, LocationId, RowId, SampleId, StackId,
+    StringId, ThreadId,
 };
 pub use parts::{split_copy, whole_function};
 pub use profile::Profile;
@@ -94,9 +94,9 @@ pub use quality::{
 };
 pub use reason::{EndReason, FoundBy, WaitKind};
 pub use tables::{
-    EventRow, FieldRows, FieldTable, FieldValue, FrameRow, InlineRow, LONGEST_IN_TABLE,
-    LONGEST_REPEATED, LayoutRow, LocationAddress, LocationRow, ModuleBias, ModuleKind, ModuleRow,
-    NoLabel, ProcessKey, RecordingInfo, SampleRow, SpanRow, SpanTable, StackRow, StringHasher,
-    Strings, Table, ThreadRow, WallClock,
+    BranchOutcome, BranchRow, BranchTable, EdgeRow, EventRow, FieldRows, FieldTable, FieldValue,
+    FrameRow, InlineRow, LONGEST_IN_TABLE, LONGEST_REPEATED, LayoutRow, LocationAddress,
+    LocationRow, ModuleBias, ModuleKind, ModuleRow, NoLabel, ProcessKey, RecordingInfo, SampleRow,
+    SpanRow, SpanTable, StackRow, StringHasher, Strings, Table, ThreadRow, WallClock,
 };
 pub use thread_names::folded_thread_name;

@@ -26,6 +26,7 @@
 //! | `repair` | windows of walked slices: truncated chains are joined, and tail calls are shown |
 //! | `driver` | chunks pass through plan, walk, repair and merge |
 
+mod branches;
 mod driver;
 mod join;
 mod plan;

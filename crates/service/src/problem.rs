@@ -175,6 +175,7 @@ impl From<pipeline::Error> for Problem {
             | Error::NoCgroups
             | Error::NoStacks { .. }
             | Error::NoSwitches
+            | Error::NoBranches
             | Error::NoReturns { .. }
             | Error::NothingRan { .. }
             | Error::NoOffCpuSamples { .. }

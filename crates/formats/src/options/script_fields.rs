@@ -4,18 +4,22 @@
 const NAMES: [&str; 11] =
     ["comm", "pid", "tid", "cpu", "time", "period", "event", "ip", "sym", "symoff", "dso"];
 
-/// Names of fields that are printed only if they are selected: source lines, and values of tracepoints and probes.
-const SELECTABLE: [&str; 2] = ["srcline", ScriptFields::TRACE];
+/// Names of fields that are printed only if they are selected: source lines, values of tracepoints and probes, and
+/// branches.
+const SELECTABLE: [&str; 3] = ["srcline", ScriptFields::TRACE, ScriptFields::BRANCHES];
 
 /// A set of output fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ScriptFields(u16);
+pub struct ScriptFields(u32);
 
 impl ScriptFields {
     /// Name of the field for the values of tracepoints and probes.
     pub const TRACE: &'static str = "trace";
 
-    /// The fields if none are selected: all except source lines and values.
+    /// Name of the field for recent branches.
+    pub const BRANCHES: &'static str = "brstack";
+
+    /// The fields if none are selected: all except source lines, values and branches.
     pub const DEFAULT: Self = Self((1 << NAMES.len()) - 1);
 
     /// Parses comma-separated names. If the list begins with `+` or `-`, names are added to the default fields or
@@ -57,7 +61,7 @@ impl ScriptFields {
         Self::bit(name).is_some_and(|bit| self.0 & bit != 0)
     }
 
-    fn bit(name: &str) -> Option<u16> {
+    fn bit(name: &str) -> Option<u32> {
         let all = NAMES.iter().chain(&SELECTABLE);
         all.enumerate().find(|&(_, known)| *known == name).map(|(at, _)| 1 << at)
     }
@@ -83,7 +87,7 @@ mod tests {
         assert_eq!(joined("comm,sym"), Err("sym needs ip".to_owned()));
         assert_eq!(joined("-sym"), Err("symoff needs sym".to_owned()));
         let error = joined("comm,x").expect_err("unknown");
-        assert_eq!(error, format!("x is none of {}, srcline, trace", NAMES.join(", ")));
+        assert_eq!(error, format!("x is none of {}, srcline, trace, brstack", NAMES.join(", ")));
         assert_eq!(ScriptFields::parse(&NAMES.join(",")), Ok(ScriptFields::DEFAULT));
     }
 }

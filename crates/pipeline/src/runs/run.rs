@@ -10,7 +10,7 @@ use budget::Budget;
 use host::{FileKind, Origin};
 use module_map::Timeline;
 use options::Options;
-use perf_data::{Head, RecordCounts, ScanOptions, SessionOptions};
+use perf_data::{Head, RecordCounts, SampleType, ScanOptions, SessionOptions};
 use replay::{ReplayObserver, ReplayOptions, Replayer, RequestedVariables, Thread, has_switches};
 use unwinder::{Engine, StoredRules};
 
@@ -215,6 +215,9 @@ impl Run<'_> {
             self.check_unwound()?;
         }
         check_selection(&self.options.with_fields, head)?;
+        if self.options.branches && !has_branches(head) {
+            return Err(Error::NoBranches);
+        }
         check_values(&self.options.samples.conditions, &self.options.labels, head)?;
         let mut filter = filter(&self.options.samples, head, || self.sample_times(head))?;
         check_spans(&self.options.spans, &self.options.labels, head)?;
@@ -229,6 +232,7 @@ impl Run<'_> {
             tail_calls: self.options.tail_calls,
             fields: self.options.with_fields.clone(),
             trace_text: self.options.trace_text,
+            branches: self.options.branches,
             labels: self.options.labels.clone(),
             spans: self.options.spans.clone(),
             variables: self.variables()?,
@@ -267,4 +271,9 @@ const CHUNK: usize = 1 << 20;
 fn scan_ahead(jobs: usize) -> Option<ScanOptions> {
     let threads = (jobs / WALKERS).min(16);
     (threads > 0).then_some(ScanOptions { threads, chunk_bytes: CHUNK })
+}
+
+/// Returns true if samples of an event have branch records.
+fn has_branches(head: &Head) -> bool {
+    head.events().iter().any(|event| event.attr.sample_type.has(SampleType::BRANCH_STACK))
 }

@@ -3,7 +3,7 @@
 
 use address::{FieldKind, TimeRanges};
 
-use super::{FieldRows, FieldValue, NoLabel, SampleRow, SpanTable, Table};
+use super::{BranchTable, FieldRows, FieldValue, NoLabel, SampleRow, SpanTable, Table};
 use crate::id::{EventId, SampleId, StringId};
 
 /// The columns of values. Only requested fields and labels have one.
@@ -18,6 +18,8 @@ pub struct FieldTable {
     of_event: Vec<Vec<usize>>,
     /// The spans that samples begin.
     pub spans: SpanTable,
+    /// The recent branches of samples.
+    pub branches: BranchTable,
     /// Texts of whole samples by their event, ascending by sample.
     texts: Vec<Vec<(SampleId, StringId)>>,
 }
@@ -29,10 +31,10 @@ impl FieldTable {
         self.columns.is_empty() && self.texts.is_empty()
     }
 
-    /// Returns true if samples have neither values nor spans.
+    /// Returns true if samples have neither values nor spans nor branches.
     #[must_use]
     pub fn has_nothing(&self) -> bool {
-        self.is_empty() && self.spans.rows().is_empty()
+        self.is_empty() && self.spans.rows().is_empty() && self.branches.is_empty()
     }
 
     /// Returns true if labels or variables were requested.
@@ -174,6 +176,7 @@ impl FieldTable {
                 None => false,
             });
         }
+        self.branches.renumber(&mut new);
         self.spans.renumber(new);
     }
 
@@ -243,7 +246,9 @@ impl FieldTable {
                 + rows.unlabelled.capacity() * size_of::<(SampleId, NoLabel)>()
         };
         let texts = self.texts.iter().map(|it| it.capacity() * size_of::<(SampleId, StringId)>());
-        self.columns.iter().map(of).chain(texts).sum::<usize>() + self.spans.heap_bytes()
+        self.columns.iter().map(of).chain(texts).sum::<usize>()
+            + self.spans.heap_bytes()
+            + self.branches.heap_bytes()
     }
 }
 

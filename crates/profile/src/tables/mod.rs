@@ -1,5 +1,6 @@
 //! The tables of a profile, with one kind of row per file, and the types that store rows and strings.
 
+mod branch;
 mod event;
 mod field;
 mod field_rows;
@@ -15,6 +16,7 @@ mod strings;
 mod table;
 mod thread;
 
+pub use branch::{BranchOutcome, BranchRow, BranchTable, EdgeRow};
 pub use event::EventRow;
 pub use field::FieldTable;
 pub use field_rows::{FieldRows, FieldValue, NoLabel};

@@ -76,6 +76,7 @@ impl PlannedChunk {
                 unwound: unwound.as_deref(),
                 fields: fields.as_deref(),
                 variables: options.variables.as_deref(),
+                branches: options.branches,
                 drops_stacks,
             };
             let mut result = walk_slice(inputs, slice, &mut walker, repair);

@@ -36,7 +36,10 @@ impl Replayer<'_> {
 
     /// Adds the requested fields of a head.
     pub(super) fn learn_fields(&mut self, head: &Head) {
-        let ReplayOptions { fields, trace_text, .. } = &self.options;
+        let ReplayOptions { fields, trace_text, branches, .. } = &self.options;
+        if *branches {
+            self.merged.note_single(head);
+        }
         if fields.is_empty() && self.field_weight().is_none() && !trace_text {
             return;
         }

@@ -1,11 +1,13 @@
 //! The merge: rows of the slices become the tables of the profile, in sample order.
 
 use address::{ById as _, FieldKind};
-use perf_data::FieldColumn;
+use perf_data::{FieldColumn, Head, SampleType};
 use profile::{
-    EventId, FieldValue, FrameId, LocationId, Profile, RowId as _, SampleId, StackId, StackRow,
+    BranchRow, EdgeId, EdgeRow, EventId, FieldValue, FrameId, LocationId, Profile, RowId as _,
+    SampleId, StackId, StackRow,
 };
 
+use crate::branches::SliceBranch;
 use crate::redactor::Redactor;
 use crate::repair::repaired::RepairedSlice;
 use crate::slice::counts::SliceCounts;
@@ -23,6 +25,7 @@ pub(crate) struct MergedTables {
     frames: InternTable<FrameKey, FrameId>,
     stacks: InternTable<StackRow, StackId>,
     layouts: Layouts,
+    edges: InternTable<EdgeRow, EdgeId>,
     pub(crate) undecoded: u64,
     pub(crate) late_maps: u64,
     pub(crate) shared_memory: SharedMemory,
@@ -66,6 +69,7 @@ impl MergedTables {
                 Err(reason) => fields.push_unlabelled(column, sample, reason),
             }
         }
+        self.add_branches(first, slice);
         let mut merging = LayoutMerge::new(&slice.layouts);
         for row in &slice.samples {
             let stack = row.stack.and_then(|stack| stacks.by_id(stack).copied());
@@ -76,6 +80,33 @@ impl MergedTables {
             samples.push(row);
         }
         self.count(&slice.counts);
+    }
+
+    /// Appends the branches of a slice whose first sample has that index.
+    fn add_branches(&mut self, first: usize, slice: &RepairedSlice) {
+        let table = &mut self.profile.fields.branches;
+        for (sample, branches) in slice.branches.iter() {
+            let row = |edge, SliceBranch { cycles, outcome, .. }: &SliceBranch| BranchRow {
+                edge,
+                cycles: *cycles,
+                outcome: *outcome,
+            };
+            let rows: Vec<_> = branches
+                .iter()
+                .map(|it| row(self.edges.intern(it.edge, || table.edges.push(it.edge)), it))
+                .collect();
+            table.push(SampleId::from_index(first + sample as usize), rows.into_iter());
+        }
+    }
+
+    /// Notes the events whose samples have only an address.
+    pub(crate) fn note_single(&mut self, head: &Head) {
+        for (event, index) in head.events().iter().zip(0..) {
+            let has = |field| event.attr.sample_type.has(field);
+            if !has(SampleType::CALLCHAIN) && !has(SampleType::STACK_USER) {
+                self.profile.fields.branches.add_single(EventId::new(index));
+            }
+        }
     }
 
     /// Adds columns for fields.
@@ -171,6 +202,7 @@ impl MergedTables {
         self.locations.heap_bytes()
             + self.frames.heap_bytes()
             + self.stacks.heap_bytes()
+            + self.edges.heap_bytes()
             + self.profile.heap_bytes()
     }
 }

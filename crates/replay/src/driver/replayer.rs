@@ -55,6 +55,8 @@ pub struct ReplayOptions {
     pub fields: FieldSelection,
     /// True if samples of tracepoints and probes get the text that the kernel prints for them.
     pub trace_text: bool,
+    /// True if samples get their recent branches.
+    pub branches: bool,
     /// Labels of samples, which become the first columns.
     pub labels: LabelOptions,
     /// Spans, and the samples inside them that are wanted.

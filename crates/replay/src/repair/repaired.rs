@@ -7,6 +7,7 @@ use budget::HeldMemory;
 use profile::{EndReason, FoundBy, FrameId, SampleRow, StackId, StackRow};
 use unwinder::CodeLocation;
 
+use crate::branches::SliceBranches;
 use crate::join::CodeContext;
 use crate::slice::counts::SliceCounts;
 use crate::slice::frame_key::{FrameKey, PlacedFrame};
@@ -27,6 +28,8 @@ pub(crate) struct RepairedSlice {
     pub(crate) counts: SliceCounts,
     /// Values of the requested fields, in sample order.
     pub(crate) values: Vec<SliceValue>,
+    /// Branches of the samples, if they are requested.
+    pub(crate) branches: SliceBranches,
     /// Memory accounted until the merge.
     held: HeldMemory,
 }
@@ -42,7 +45,7 @@ impl RepairedSlice {
         let stack = |row: &SampleRow| row.stack.and_then(|stack| rows.stack(stack));
         let stacks_of_samples: Vec<_> = slice.samples.iter().map(stack).collect();
         let UsedRows { frames, stacks, added, .. } = rows;
-        let WalkedSlice { layouts, mut samples, mut counts, values, held, .. } = slice;
+        let WalkedSlice { layouts, mut samples, mut counts, values, branches, held, .. } = slice;
         for (row, stack) in samples.iter_mut().zip(stacks_of_samples) {
             row.stack = stack;
             // `added` may be shorter than the stacks: it ends at the last changed one.
@@ -53,7 +56,8 @@ impl RepairedSlice {
                 row.end = EndReason::RootAcrossGap;
             }
         }
-        let mut repaired = Self { frames, stacks, layouts, samples, counts, values, held };
+        let mut repaired =
+            Self { frames, stacks, layouts, samples, counts, values, branches, held };
         let bytes = repaired.heap_bytes() as u64;
         repaired.held.set(bytes);
         repaired
@@ -68,8 +72,9 @@ impl RepairedSlice {
         }
         let UsedRows { frames, stacks, .. } = rows;
         let (layouts, counts) = (slice.layouts.clone(), SliceCounts::default());
-        let (values, held) = (Vec::new(), HeldMemory::default());
-        Self { frames, stacks, layouts, samples, counts, values, held }
+        let (values, branches) = (Vec::new(), SliceBranches::default());
+        let held = HeldMemory::default();
+        Self { frames, stacks, layouts, samples, counts, values, branches, held }
     }
 
     /// Size of the tables, in bytes.
@@ -78,6 +83,7 @@ impl RepairedSlice {
             + self.stacks.capacity() * size_of::<StackRow>()
             + self.samples.capacity() * size_of::<SampleRow>()
             + self.values.iter().map(SliceValue::bytes).sum::<usize>()
+            + self.branches.heap_bytes()
     }
 }
 

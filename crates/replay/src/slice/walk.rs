@@ -7,6 +7,7 @@ use perf_data::{Batch, Sample, SelectedFields};
 use profile::{EndReason, EventId, FrameId, LayoutId, SampleRow, StackId, StackRow, ThreadId};
 use unwinder::{CodeLocation, Frame, Walker};
 
+use crate::branches::SliceBranches;
 use crate::plan::kernel_frames::kernel_frames;
 use crate::plan::planned::PlannedSample;
 use crate::plan::spaces::{LaterSpace, Spaces};
@@ -37,6 +38,8 @@ pub(crate) struct WalkedSlice {
     pub(crate) counts: SliceCounts,
     /// Values of the requested fields, in sample order.
     pub(crate) values: Vec<SliceValue>,
+    /// Branches of the samples, if they are requested.
+    pub(crate) branches: SliceBranches,
     /// Number of the columns of variables.
     n_variables: usize,
     /// Modules with frames.
@@ -65,6 +68,8 @@ pub(crate) struct SliceInputs<'i> {
     pub(crate) fields: Option<&'i SelectedFields>,
     /// Requested variables of functions.
     pub(crate) variables: Option<&'i RequestedVariables>,
+    /// True if samples get their recent branches.
+    pub(crate) branches: bool,
     /// True if stacks are not walked.
     pub(crate) drops_stacks: bool,
 }
@@ -76,7 +81,7 @@ pub(crate) fn walk_slice(
     walker: &mut Walker<'_>,
     repair: bool,
 ) -> WalkedSlice {
-    let SliceInputs { batch, spaces, unwound, fields, variables, drops_stacks } = inputs;
+    let SliceInputs { batch, spaces, unwound, fields, variables, branches, drops_stacks } = inputs;
     let mut variables = variables.map(VariableReader::new);
     let mut result = WalkedSlice::of_samples(planned.len(), repair);
     result.n_variables = variables.as_ref().map_or(0, VariableReader::len);
@@ -94,6 +99,9 @@ pub(crate) fn walk_slice(
             continue;
         };
         let Some(measured) = result.take_fields(planned, fields, sample) else { continue };
+        if branches {
+            result.branches.push(result.samples.len() as u32, sample, space, kernel.host);
+        }
         let has_stack = !drops_stacks;
         result.counts.dropped_stacks += u64::from(drops_stacks && sample.user_stack.is_some());
         let user = UserPart { sample, recording, has_stack };
@@ -195,6 +203,7 @@ impl WalkedSlice {
             + self.observed.heap_bytes()
             + self.samples.capacity() * size_of::<SampleRow>()
             + self.values.iter().map(SliceValue::bytes).sum::<usize>()
+            + self.branches.heap_bytes()
     }
 
     /// Adds the labels and the requested fields of the next sample. Returns its processor and weight; `None` if the sample is omitted,

@@ -98,6 +98,7 @@ fn replay_all(
         variables: None,
         redact: None,
         trace_text: false,
+        branches: false,
         weight_field: None,
     };
     let engine = engine.clone();

@@ -49,6 +49,7 @@ fn each_sample_is_walked_once() {
         variables: None,
         redact: None,
         trace_text: false,
+        branches: false,
         weight_field: None,
     };
     let images = Arc::new(ImageStore::new(FileOptions::default()));

@@ -63,7 +63,7 @@ pub struct Branch {
     pub outcome: [bool; 4],
     /// 16 bits.
     pub cycles: u16,
-    /// 4 bits.
+    /// `PERF_BR_*` in 4 bits; from 16 on, 15 and `PERF_BR_NEW_*` in 4 other bits, added up.
     pub kind: u8,
 }
 
@@ -76,7 +76,9 @@ impl Branch {
             (u64::from(self.outcome[2]), 1),
             (u64::from(self.outcome[3]), 1),
             (u64::from(self.cycles), 16),
-            (u64::from(self.kind & 15), 4),
+            (u64::from(self.kind.min(15)), 4),
+            (0, 2),
+            (u64::from(self.kind.saturating_sub(15) & 15), 4),
         ];
         let mut used = 0;
         let mut word = 0;

@@ -74,6 +74,7 @@ pub(crate) fn with_argument(error: Error) -> anyhow::Error {
         Error::NoCgroups => "--cgroup".to_owned(),
         Error::NoSampleTimes => "--time".to_owned(),
         Error::NoCpus => "--cpu".to_owned(),
+        Error::NoBranches => "-F brstack".to_owned(),
         Error::NoSwitches
         | Error::NoReturns { .. }
         | Error::NothingRan { .. }
@@ -181,6 +182,7 @@ impl RunArgs {
                 with_fields: FieldSelection::default(),
                 values: self.filters.values.clone(),
                 trace_text: false,
+                branches: false,
                 labels: self.filters.labels(),
                 spans: self.filters.spans(),
                 redact: redaction_key(self.filters.redact.as_ref())?,

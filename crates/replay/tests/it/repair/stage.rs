@@ -219,6 +219,7 @@ impl Recording {
             variables: None,
             redact: None,
             trace_text: false,
+            branches: false,
             weight_field: None,
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

@@ -12,10 +12,10 @@ use crate::args::values::{ChoiceOrValueParser, ChoiceParser};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "perf script")]
 pub(crate) struct ScriptArgs {
-    /// Fields of perf-script, named as in perf script -F [default: all but srcline and trace]
+    /// Fields of perf-script, named as in perf script -F [default: comm to dso]
     ///
-    /// comm, pid, tid, cpu, time, period, event, ip, sym, symoff, dso, srcline, trace; or changes to the default, such as
-    /// +srcline,-cpu.
+    /// comm, pid, tid, cpu, time, period, event, ip, sym, symoff, dso, srcline, trace, brstack; or changes to the default,
+    /// such as +srcline,-cpu.
     #[arg(short = 'F', long, value_name = "FIELD,…", value_parser = ScriptFields::parse, allow_hyphen_values = true)]
     pub(crate) fields: Option<ScriptFields>,
 }

@@ -155,6 +155,7 @@ fn select_fields(options: &mut Options, args: &MainArgs, format: Format) -> Scri
     if format == Format::PerfScript && fields.has(ScriptFields::TRACE) {
         options.trace_text = true;
     }
+    options.branches = format == Format::PerfScript && fields.has(ScriptFields::BRANCHES);
     if has_labels || !selection.is_empty() { fields.with_trace() } else { fields }
 }
 

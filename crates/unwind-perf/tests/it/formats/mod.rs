@@ -2,6 +2,7 @@
 
 mod agree;
 mod arrow;
+mod branches;
 mod fields;
 mod golden;
 pub(crate) mod hotspot;

@@ -13,10 +13,14 @@
 //! - A field that a sample lacks is omitted from its header; perf refuses to print it for the whole recording.
 //! - perf also prints `(inlined)` for a function that is not inlined but has two names.
 //! - Events whose print format is not supported have `NAME=VALUE` for `trace`, as have selected fields and labels.
+//! - Samples without a callchain have a line of their own for their address, except with `brstack`.
 //! - Control characters in names are escaped, so that no name breaks a line; perf prints them raw.
+
+mod branches;
 
 use std::io;
 
+use self::branches::push_branch;
 use crate::facts::{FormatFacts, PLAIN};
 use crate::options::ScriptFields;
 use crate::printer::Printer;
@@ -27,7 +31,7 @@ use crate::render::frame_texts::FrameTexts;
 use crate::render::text::{
     push_byte_escape, push_hex, push_hex_right, push_line_safe, push_number_right, push_right,
 };
-use profile::query::{BiasCache, FrameFunction, StackWalker};
+use profile::query::{BiasCache, FrameFunction, StackWalker, frame_functions};
 use profile::{
     EventId, FieldValue, FoundBy, FrameId, FrameRow, InlineRow, LONGEST_REPEATED, LocationRow,
     Profile, RowId as _, SampleId, SampleRow, Table, ThreadId, ThreadRow,
@@ -69,22 +73,29 @@ impl Printer for PerfScript {
                 let first = rows.start;
                 let samples = profile.samples.as_slice().get(rows).unwrap_or_default();
                 for (id, sample) in (first..).map(SampleId::from_index).zip(samples) {
-                    lines.head(sample, text);
+                    let single = lines.is_single(sample);
+                    lines.head(sample, single, text);
                     if lines.shown.trace {
                         lines.trace(id, sample, text);
                     }
-                    text.push(b'\n');
-                    if !frames {
+                    if single && frames {
+                        lines.single_frame(sample, (&walker, &mut biases), text);
+                    }
+                    if single || !frames {
+                        lines.branches(id, text);
+                        text.push(b'\n');
                         continue;
                     }
+                    text.push(b'\n');
                     walker.walk(sample, &mut biases, |frame, addr| {
                         if !text.wants_more() {
                             return;
                         }
                         let delta = deltas.get(frame).copied().unwrap_or(0);
                         let addr = addr.add(delta.into());
-                        texts.push(frame, text, |text| push_addr(text, addr.0));
+                        texts.push(frame, text, |text| lines.addr(addr.0, text));
                     });
+                    lines.branches(id, text);
                     text.push(b'\n');
                 }
             },
@@ -98,14 +109,6 @@ fn delta(frame: &FrameRow) -> u8 {
     u8::from(frame.found_by == FoundBy::Callchain)
 }
 
-/// Appends the start of a frame's line.
-#[inline]
-fn push_addr(out: &mut Vec<u8>, addr: u64) {
-    out.push(b'\t');
-    push_hex_right(out, addr);
-    out.push(b' ');
-}
-
 /// The profile, with rendered text for parts that many samples share.
 struct ScriptLines<'a> {
     profile: &'a Profile,
@@ -113,6 +116,8 @@ struct ScriptLines<'a> {
     strings: Escaped<'a>,
     /// The header up to and including the thread id.
     threads: Table<ThreadId, Box<[u8]>>,
+    /// The same for samples on one line; empty if there are none.
+    single_threads: Table<ThreadId, Box<[u8]>>,
     /// The name of each event, padded on the left to the longest name, as in perf.
     events: Table<EventId, Box<[u8]>>,
 }
@@ -121,11 +126,14 @@ impl<'a> ScriptLines<'a> {
     fn new(profile: &'a Profile, fields: ScriptFields) -> Self {
         let shown = RequestedFields::new(fields);
         let strings = Escaped::new(&profile.strings, LONGEST_REPEATED, push_line_safe);
-        let threads = profile
-            .threads
-            .iter()
-            .map(|thread| thread_text(thread, strings.get(thread.comm), fields))
-            .collect();
+        let of_threads = |padded: bool| {
+            let text =
+                |thread: &ThreadRow| thread_text(thread, strings.get(thread.comm), fields, padded);
+            profile.threads.iter().map(text).collect()
+        };
+        let threads = of_threads(!fields.has("ip"));
+        let has_single = profile.events.ids().any(|id| profile.fields.branches.is_single(id));
+        let single_threads = if has_single { of_threads(true) } else { Table::default() };
         let names = profile.events.iter().map(|event| strings.get(event.name));
         let width = names.clone().map(<[u8]>::len).max().unwrap_or(0);
         let events = names.map(|name| {
@@ -135,12 +143,18 @@ impl<'a> ScriptLines<'a> {
             text.into()
         });
         let events = events.collect();
-        Self { profile, shown, strings, threads, events }
+        Self { profile, shown, strings, threads, single_threads, events }
+    }
+
+    /// Returns true if a sample is on one line, since it has no callchain.
+    fn is_single(&self, sample: &SampleRow) -> bool {
+        self.shown.brstack && self.profile.fields.branches.is_single(sample.event)
     }
 
     /// Appends the header of a sample.
-    fn head(&self, sample: &SampleRow, out: &mut Vec<u8>) {
-        out.extend_from_slice(self.threads.get(sample.thread).map_or(&[], |text| text));
+    fn head(&self, sample: &SampleRow, single: bool, out: &mut Vec<u8>) {
+        let threads = if single { &self.single_threads } else { &self.threads };
+        out.extend_from_slice(threads.get(sample.thread).map_or(&[], |text| text));
         if let Some(cpu) = sample.cpu().filter(|_| self.shown.cpu) {
             push_cpu(out, cpu);
         }
@@ -178,8 +192,56 @@ impl<'a> ScriptLines<'a> {
         }
     }
 
-    /// Appends the line of a function of a frame after its address: `<function>+0x<offset> (<module>)`.
+    /// Appends the start of a frame's line.
+    #[inline]
+    fn addr(&self, addr: u64, out: &mut Vec<u8>) {
+        out.push(b'\t');
+        push_hex_right(out, addr);
+        if self.shown.has_function() {
+            out.push(b' ');
+        }
+    }
+
+    /// Appends the address of a sample without a callchain, on the line of its header. As in perf, inlined functions are
+    /// omitted.
+    fn single_frame<'b>(
+        &self,
+        sample: &SampleRow,
+        (walker, biases): (&StackWalker<'b>, &mut BiasCache<'b>),
+        out: &mut Vec<u8>,
+    ) {
+        let mut innermost = None;
+        walker.walk(sample, biases, |frame, addr| {
+            innermost.get_or_insert((frame, addr));
+        });
+        let Some((frame, addr)) = innermost else { return };
+        out.push(b' ');
+        push_hex_right(out, addr.0);
+        if self.shown.has_function() {
+            out.push(b' ');
+        }
+        if let Some(function) = frame_functions(self.profile, frame, false).next_back() {
+            self.function(&function, out);
+        }
+    }
+
+    /// Appends the branches of a sample.
+    fn branches(&self, id: SampleId, out: &mut Vec<u8>) {
+        if self.shown.brstack {
+            for branch in self.profile.fields.branches.of_sample(id) {
+                push_branch(out, branch, self.profile, &self.strings, self.shown.dso);
+            }
+        }
+    }
+
+    /// Appends the line of a function of a frame after its address.
     fn frame(&self, it: &FrameFunction<'_>, out: &mut Vec<u8>) {
+        self.function(it, out);
+        out.push(b'\n');
+    }
+
+    /// Appends a function of a frame: `<function>+0x<offset> (<module>)`, and its source line.
+    fn function(&self, it: &FrameFunction<'_>, out: &mut Vec<u8>) {
         let FrameFunction { frame, location, function } = *it;
         match function.and_then(|function| function.function) {
             _ if !self.shown.sym => {}
@@ -196,16 +258,14 @@ impl<'a> ScriptLines<'a> {
         if self.shown.dso {
             self.module(function, location, out);
         }
-        out.push(b'\n');
         if self.shown.srcline
             && let Some((file, line)) = function.and_then(|row| Some((row.file?, row.line)))
         {
             let path = self.strings.get(file);
-            out.extend_from_slice(b"  ");
+            out.extend_from_slice(b"\n  ");
             out.extend_from_slice(path.rsplit(|&byte| byte == b'/').next().unwrap_or(path));
             out.push(b':');
             push_number_right(out, line, 0);
-            out.push(b'\n');
         }
     }
 
@@ -233,6 +293,7 @@ struct RequestedFields {
     dso: bool,
     srcline: bool,
     trace: bool,
+    brstack: bool,
 }
 
 impl RequestedFields {
@@ -247,7 +308,15 @@ impl RequestedFields {
             dso: fields.has("dso"),
             srcline: fields.has("srcline"),
             trace: fields.has(ScriptFields::TRACE),
+            brstack: fields.has(ScriptFields::BRANCHES),
         }
+    }
+}
+
+impl RequestedFields {
+    /// Returns true if the function or the module follows the address of a frame.
+    const fn has_function(&self) -> bool {
+        self.sym || self.dso
     }
 }
 
@@ -255,8 +324,9 @@ impl RequestedFields {
 const COMM_WIDTH: usize = 16;
 
 /// Returns the header up to and including the thread id. Before frames, it never begins with a space, a tab or `#`,
-/// because readers would take it for a frame or a comment. Without frames, names are padded to 16 characters, as in perf.
-fn thread_text(thread: &ThreadRow, comm: &[u8], fields: ScriptFields) -> Box<[u8]> {
+/// because readers would take it for a frame or a comment. Without lines of frames, names are padded to 16 characters, as
+/// in perf.
+fn thread_text(thread: &ThreadRow, comm: &[u8], fields: ScriptFields, padded: bool) -> Box<[u8]> {
     let mut text = Vec::new();
     match comm.split_first() {
         _ if !fields.has("comm") => {}
@@ -269,7 +339,7 @@ fn thread_text(thread: &ThreadRow, comm: &[u8], fields: ScriptFields) -> Box<[u8
         Some(_) => text.extend_from_slice(comm),
     }
     if fields.has("comm") {
-        if !fields.has("ip") {
+        if padded {
             let padding = COMM_WIDTH.saturating_sub(text.len());
             text.splice(..0, std::iter::repeat_n(b' ', padding));
         }
