@@ -5,7 +5,7 @@ const NAMES: [&str; 11] =
     ["comm", "pid", "tid", "cpu", "time", "period", "event", "ip", "sym", "symoff", "dso"];
 
 /// Names of fields that are printed only if they are selected: source lines, values of tracepoints and probes, and
-/// branches.
+/// branches; as are [`ScriptFields::MEMORY`].
 const SELECTABLE: [&str; 3] = ["srcline", ScriptFields::TRACE, ScriptFields::BRANCHES];
 
 /// A set of output fields.
@@ -19,7 +19,10 @@ impl ScriptFields {
     /// Name of the field for recent branches.
     pub const BRANCHES: &'static str = "brstack";
 
-    /// The fields if none are selected: all except source lines, values and branches.
+    /// Numbers that the processor takes with the sample of a memory access, with the names of these fields.
+    pub const MEMORY: [&'static str; 5] = ["addr", "weight", "ins_lat", "data_src", "phys_addr"];
+
+    /// The fields if none are selected: all except those that must be selected.
     pub const DEFAULT: Self = Self((1 << NAMES.len()) - 1);
 
     /// Parses comma-separated names. If the list begins with `+` or `-`, names are added to the default fields or
@@ -37,7 +40,8 @@ impl ScriptFields {
                 _ => (true, word),
             };
             let bit = Self::bit(name).ok_or_else(|| {
-                format!("{word} is none of {}, {}", NAMES.join(", "), SELECTABLE.join(", "))
+                let names: Vec<_> = names().collect();
+                format!("{word} is none of {}", names.join(", "))
             })?;
             fields.0 = if adds { fields.0 | bit } else { fields.0 & !bit };
         }
@@ -47,6 +51,11 @@ impl ScriptFields {
             }
         }
         Ok(fields)
+    }
+
+    /// Returns the selected numbers of [`Self::MEMORY`].
+    pub fn memory(self) -> impl Iterator<Item = &'static str> {
+        Self::MEMORY.into_iter().filter(move |name| self.has(name))
     }
 
     /// Returns the set with the values of tracepoints and probes.
@@ -62,9 +71,13 @@ impl ScriptFields {
     }
 
     fn bit(name: &str) -> Option<u32> {
-        let all = NAMES.iter().chain(&SELECTABLE);
-        all.enumerate().find(|&(_, known)| *known == name).map(|(at, _)| 1 << at)
+        names().enumerate().find(|&(_, known)| known == name).map(|(at, _)| 1 << at)
     }
+}
+
+/// The names of all fields; the place of one is its bit.
+fn names() -> impl Iterator<Item = &'static str> {
+    NAMES.into_iter().chain(SELECTABLE).chain(ScriptFields::MEMORY)
 }
 
 #[cfg(test)]
@@ -73,12 +86,10 @@ mod tests {
 
     #[test]
     fn names_are_read() {
-        let names = |text| {
-            ScriptFields::parse(text).map(|fields| {
-                NAMES.iter().chain(&SELECTABLE).filter(|name| fields.has(name)).copied().collect()
-            })
+        let joined = |text| {
+            let selected = |fields: ScriptFields| names().filter(move |name| fields.has(name));
+            ScriptFields::parse(text).map(|fields| selected(fields).collect::<Vec<_>>().join(" "))
         };
-        let joined = |text| names(text).map(|names: Vec<&str>| names.join(" "));
         assert_eq!(joined("ip,comm"), Ok("comm ip".to_owned()));
         assert_eq!(
             joined("+srcline,-cpu,-pid"),
@@ -87,7 +98,9 @@ mod tests {
         assert_eq!(joined("comm,sym"), Err("sym needs ip".to_owned()));
         assert_eq!(joined("-sym"), Err("symoff needs sym".to_owned()));
         let error = joined("comm,x").expect_err("unknown");
-        assert_eq!(error, format!("x is none of {}, srcline, trace, brstack", NAMES.join(", ")));
+        let expected = format!("x is none of {}", names().collect::<Vec<_>>().join(", "));
+        assert_eq!(error, expected);
+        assert_eq!(joined("addr,pid,data_src"), Ok("pid addr data_src".to_owned()));
         assert_eq!(ScriptFields::parse(&NAMES.join(",")), Ok(ScriptFields::DEFAULT));
     }
 }

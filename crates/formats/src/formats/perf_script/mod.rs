@@ -17,10 +17,13 @@
 //! - Control characters in names are escaped, so that no name breaks a line; perf prints them raw.
 
 mod branches;
+mod memory;
+mod source;
 
 use std::io;
 
 use self::branches::push_branch;
+use self::memory::MemoryNumbers;
 use crate::facts::{FormatFacts, PLAIN};
 use crate::options::ScriptFields;
 use crate::printer::Printer;
@@ -78,12 +81,12 @@ impl Printer for PerfScript {
                     if lines.shown.trace {
                         lines.trace(id, sample, text);
                     }
+                    lines.numbers.push_before((id, sample), lines.texts(), text);
                     if single && frames {
                         lines.single_frame(sample, (&walker, &mut biases), text);
                     }
                     if single || !frames {
-                        lines.branches(id, text);
-                        text.push(b'\n');
+                        lines.end(id, sample, text);
                         continue;
                     }
                     text.push(b'\n');
@@ -95,8 +98,7 @@ impl Printer for PerfScript {
                         let addr = addr.add(delta.into());
                         texts.push(frame, text, |text| lines.addr(addr.0, text));
                     });
-                    lines.branches(id, text);
-                    text.push(b'\n');
+                    lines.end(id, sample, text);
                 }
             },
         )
@@ -113,6 +115,7 @@ fn delta(frame: &FrameRow) -> u8 {
 struct ScriptLines<'a> {
     profile: &'a Profile,
     shown: RequestedFields,
+    numbers: MemoryNumbers,
     strings: Escaped<'a>,
     /// The header up to and including the thread id.
     threads: Table<ThreadId, Box<[u8]>>,
@@ -125,6 +128,7 @@ struct ScriptLines<'a> {
 impl<'a> ScriptLines<'a> {
     fn new(profile: &'a Profile, fields: ScriptFields) -> Self {
         let shown = RequestedFields::new(fields);
+        let numbers = MemoryNumbers::new(profile, fields);
         let strings = Escaped::new(&profile.strings, LONGEST_REPEATED, push_line_safe);
         let of_threads = |padded: bool| {
             let text =
@@ -143,7 +147,7 @@ impl<'a> ScriptLines<'a> {
             text.into()
         });
         let events = events.collect();
-        Self { profile, shown, strings, threads, single_threads, events }
+        Self { profile, shown, numbers, strings, threads, single_threads, events }
     }
 
     /// Returns true if a sample is on one line, since it has no callchain.
@@ -178,6 +182,9 @@ impl<'a> ScriptLines<'a> {
             out.extend_from_slice(self.strings.get(text));
         }
         for (column, value) in self.profile.fields.of_sample(sample.event, id) {
+            if self.numbers.has(column, self.texts()) {
+                continue;
+            }
             let name = self.strings.get(column.name);
             if let (b"__probe_ip", FieldValue::Unsigned(address)) = (name, value) {
                 out.push(b'(');
@@ -225,13 +232,20 @@ impl<'a> ScriptLines<'a> {
         }
     }
 
-    /// Appends the branches of a sample.
-    fn branches(&self, id: SampleId, out: &mut Vec<u8>) {
+    /// Appends the end of a sample: its branches, and the numbers after them.
+    fn end(&self, id: SampleId, sample: &SampleRow, out: &mut Vec<u8>) {
         if self.shown.brstack {
             for branch in self.profile.fields.branches.of_sample(id) {
                 push_branch(out, branch, self.profile, &self.strings, self.shown.dso);
             }
         }
+        self.numbers.push_after((id, sample), self.texts(), out);
+        out.push(b'\n');
+    }
+
+    /// Returns the tables with the texts of values.
+    const fn texts(&self) -> (&Profile, &Escaped<'a>) {
+        (self.profile, &self.strings)
     }
 
     /// Appends the line of a function of a frame after its address.

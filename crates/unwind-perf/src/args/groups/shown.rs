@@ -14,8 +14,8 @@ use crate::args::values::{ChoiceOrValueParser, ChoiceParser};
 pub(crate) struct ScriptArgs {
     /// Fields of perf-script, named as in perf script -F [default: comm to dso]
     ///
-    /// comm, pid, tid, cpu, time, period, event, ip, sym, symoff, dso, srcline, trace, brstack; or changes to the default,
-    /// such as +srcline,-cpu.
+    /// comm, pid, tid, cpu, time, period, event, ip, sym, symoff, dso, srcline, trace, brstack, addr, weight, ins_lat,
+    /// data_src, phys_addr; or changes to the default, such as +srcline,-cpu.
     #[arg(short = 'F', long, value_name = "FIELD,…", value_parser = ScriptFields::parse, allow_hyphen_values = true)]
     pub(crate) fields: Option<ScriptFields>,
 }

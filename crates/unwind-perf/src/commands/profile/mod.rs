@@ -155,8 +155,14 @@ fn select_fields(options: &mut Options, args: &MainArgs, format: Format) -> Scri
     if format == Format::PerfScript && fields.has(ScriptFields::TRACE) {
         options.trace_text = true;
     }
-    options.branches = format == Format::PerfScript && fields.has(ScriptFields::BRANCHES);
-    if has_labels || !selection.is_empty() { fields.with_trace() } else { fields }
+    if format == Format::PerfScript && fields.has(ScriptFields::BRANCHES) {
+        options.branches = true;
+    }
+    let has_values = has_labels || !selection.is_empty();
+    if format == Format::PerfScript {
+        selection.patterns.extend(fields.memory().map(str::to_owned));
+    }
+    if has_values { fields.with_trace() } else { fields }
 }
 
 /// Draws a flame graph.

@@ -10,6 +10,7 @@ mod hotspot_backend;
 #[cfg(feature = "debuginfod")]
 mod hotspot_downloads;
 pub(crate) mod labels;
+mod memory;
 pub(crate) mod perf_text;
 mod spans;
 mod table;
