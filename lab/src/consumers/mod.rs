@@ -16,7 +16,7 @@ use anyhow::{Context, Result};
 use xtask::args::Args;
 use xtask::command;
 
-use data::{duckdb, otlp, postgresql, python, spark};
+use data::{duckdb, malloc, otlp, postgresql, python, spark};
 use profilers::{callgrind, firefox, hotspot, perf_text, pprof, speedscope};
 use truth::Truth;
 
@@ -63,6 +63,7 @@ const ONCE: &[Check] = &[
     Check { name: "the Python package", run: python::check },
     Check { name: "a bundle on another machine, in perf and in hotspot", run: bundle::check },
     Check { name: "PostgreSQL's statistics by query", run: postgresql::check },
+    Check { name: "bytes by call site beside a counter in malloc", run: malloc::check },
     Check { name: "the Python package on a Spark cluster", run: spark::check },
     Check { name: "the page in Chromium", run: page::million },
     Check { name: "the page's engine in Node", run: page::engine },

@@ -9,13 +9,13 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use xtask::command;
 
+use super::probe::Probe;
 use crate::consumers::{Bench, Missing};
 
 /// The user that Debian's package makes: the server refuses to run as root.
 const USER: &str = "postgres";
 const INSTALLED: &str = "/usr/lib/postgresql";
 const INSTALL: &str = "apt-get install --quiet --yes --no-install-recommends postgresql linux-perf";
-const TRACING: &str = "/sys/kernel/tracing";
 
 /// The reports of the server's processes on what they run. Registers are those of x86-64.
 const PROBE: &str = "unwind_check=pgstat_report_activity state=%di query=+0(%si):string";
@@ -42,19 +42,9 @@ const ROUGH: f64 = 0.15;
 
 /// Runs the check.
 pub(in crate::consumers) fn check(bench: &Bench<'_>) -> Result<String> {
-    if std::env::consts::ARCH != "x86_64" {
-        return Err(Missing("the probe names registers of x86-64".to_owned()).into());
-    }
     let programs = programs(bench)?;
-    let is_mounted = || Path::new(TRACING).join("uprobe_events").exists();
-    if !is_mounted() {
-        let mount = command::words("mount -t tracefs nodev").arg(TRACING).output();
-        if !mount.is_ok_and(|it| it.status.success()) || !is_mounted() {
-            return Err(Missing(format!("{TRACING} cannot be mounted")).into());
-        }
-    }
     let server = Server::start(bench, programs)?;
-    let _probe = Probe::add(&server.programs.join("postgres"))?;
+    let _probe = Probe::add(&server.programs.join("postgres"), EVENT, PROBE)?;
     let compared = ["simple", "extended"].map(|protocol| server.compared(bench, protocol));
     let [simple, extended] = compared;
     Ok(format!("simple: {}; extended: {}", simple?, extended?))
@@ -165,32 +155,6 @@ impl Drop for Server {
     fn drop(&mut self) {
         let data = self.folder.join("data");
         let _ = self.run("pg_ctl", |it| it.args(["-m", "immediate", "-D"]).arg(&data).arg("stop"));
-    }
-}
-
-/// A probe, which is removed at the end.
-struct Probe;
-
-impl Probe {
-    fn add(program: &Path) -> Result<Self> {
-        // One of an interrupted check.
-        Self::remove();
-        let add = command::words("perf probe --quiet -x").arg(program).arg(PROBE).output()?;
-        if !add.status.success() {
-            let why = String::from_utf8_lossy(&add.stderr);
-            return Err(Missing(format!("perf probe: {}", why.trim())).into());
-        }
-        Ok(Self)
-    }
-
-    fn remove() {
-        let _ = command::words("perf probe --quiet -d").arg(EVENT).output();
-    }
-}
-
-impl Drop for Probe {
-    fn drop(&mut self) {
-        Self::remove();
     }
 }
 
