@@ -8,6 +8,7 @@ use profile::{BranchOutcome, EdgeRow};
 /// The branches of a slice's samples, if they are requested.
 #[derive(Debug, Default)]
 pub(crate) struct SliceBranches {
+    is_requested: bool,
     /// Samples of the slice with branch records, ascending, each with the end of its branches.
     samples: Vec<(u32, usize)>,
     branches: Vec<SliceBranch>,
@@ -22,9 +23,14 @@ pub(crate) struct SliceBranch {
 }
 
 impl SliceBranches {
+    /// Returns an empty table, which stays empty if branches are not requested.
+    pub(crate) fn new(is_requested: bool) -> Self {
+        Self { is_requested, ..Self::default() }
+    }
+
     /// Adds the branches of a sample with that index, in the order of the record: newest first.
     pub(crate) fn push(&mut self, index: u32, sample: &Sample<'_>, space: &Space, kernel: &Space) {
-        let Some(stack) = sample.branch_stack else { return };
+        let Some(stack) = sample.branch_stack.filter(|_| self.is_requested) else { return };
         let module = |at: Avma| -> Option<ModuleId> {
             let space = if at.0 >> 63 == 1 { kernel } else { space };
             space.lookup(at).map(|mapping| mapping.module)

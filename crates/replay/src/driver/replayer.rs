@@ -155,7 +155,7 @@ pub struct Replayer<'r> {
     pub(crate) planner: Planner<'r>,
     pub(crate) merged: MergedTables,
     timings: ReplayTimings,
-    head: Option<Arc<Head>>,
+    pub(super) head: Option<Arc<Head>>,
     /// Evidence for callchains that were unwound before.
     unwound: Option<Arc<UnwoundChains>>,
     /// The requested fields that the heads so far have.

@@ -132,6 +132,9 @@ impl Replayer<'_> {
         self.add_labels();
         let fields = self.fields.as_ref();
         self.merged.add_columns(fields.map_or(&[][..], |fields| fields.columns()));
+        if let Some(head) = self.head.as_ref().filter(|_| self.options.branches) {
+            self.merged.note_single(head);
+        }
         self.planner.reset();
         self.planner.renew();
         self.observed_modules = ObservedModules::default();

@@ -84,6 +84,7 @@ pub(crate) fn walk_slice(
     let SliceInputs { batch, spaces, unwound, fields, variables, branches, drops_stacks } = inputs;
     let mut variables = variables.map(VariableReader::new);
     let mut result = WalkedSlice::of_samples(planned.len(), repair);
+    result.branches = SliceBranches::new(branches);
     result.n_variables = variables.as_ref().map_or(0, VariableReader::len);
     let recording = RecordingContext::of(batch.head());
     let (mut scratch, mut filled) = (SliceScratch::default(), FilledSpaceCache::default());
@@ -99,9 +100,7 @@ pub(crate) fn walk_slice(
             continue;
         };
         let Some(measured) = result.take_fields(planned, fields, sample) else { continue };
-        if branches {
-            result.branches.push(result.samples.len() as u32, sample, space, kernel.host);
-        }
+        result.branches.push(result.samples.len() as u32, sample, space, kernel.host);
         let has_stack = !drops_stacks;
         result.counts.dropped_stacks += u64::from(drops_stacks && sample.user_stack.is_some());
         let user = UserPart { sample, recording, has_stack };
