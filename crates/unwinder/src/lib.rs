@@ -133,4 +133,4 @@ pub use frame::{CodeLocation, Frame, FrameAddress};
 pub use profile::{EndReason, FoundBy};
 pub use state::Saved;
 pub use stored::{NewRules, RULES_VERSION, RuleBytes, RuleStore, RuleTable, StoredRules};
-pub use walk::{FrameState, UserState, Walker, WorkerCache};
+pub use walk::{FrameStates, StateBuffer, UserState, Walker, WorkerCache};

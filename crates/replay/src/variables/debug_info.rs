@@ -16,6 +16,7 @@ pub(super) type Sections<'i> = Vec<(SectionId, Cow<'i, [u8]>)>;
 
 /// The debug information of a file.
 pub(super) struct DebugInfo<'i> {
+    image: &'i Image,
     main: Sections<'i>,
     supplement: Option<Sections<'i>>,
     split: Vec<SplitFile<'i>>,
@@ -24,13 +25,12 @@ pub(super) struct DebugInfo<'i> {
 
 /// Maximum size of sections of one name, as a multiple of the size of the file.
 const MOST_UNPACKED: usize = 4;
-/// The sections that variables need.
-const SECTIONS: [SectionId; 14] = [
-    SectionId::DebugInfo,
+/// The sections that contain names.
+const NAMES: [SectionId; 3] = [SectionId::DebugStr, SectionId::DebugInfo, SectionId::DebugLineStr];
+/// The other sections that variables need.
+const OTHERS: [SectionId; 11] = [
     SectionId::DebugAbbrev,
-    SectionId::DebugStr,
     SectionId::DebugStrOffsets,
-    SectionId::DebugLineStr,
     SectionId::DebugLine,
     SectionId::DebugAddr,
     SectionId::DebugRanges,
@@ -45,6 +45,31 @@ const SECTIONS: [SectionId; 14] = [
 impl<'i> DebugInfo<'i> {
     /// Unpacks the sections; `None` if the file has no debug information.
     pub(super) fn load(image: &'i LoadedImage, images: &'i ImageStore) -> Option<Self> {
+        let mut info = Self::with_names(image, images)?;
+        info.complete(image, images);
+        Some(info)
+    }
+
+    /// Unpacks the sections; `None` if the file has no debug information, or if none of the names occurs in it. Most
+    /// files have none of the names, and only their sections for names are unpacked.
+    pub(super) fn load_named(
+        image: &'i LoadedImage,
+        images: &'i ImageStore,
+        names: &[&str],
+    ) -> Option<Self> {
+        let mut info = Self::with_names(image, images)?;
+        let is_named = |info: &Self| names.iter().any(|name| info.contains(name));
+        // Units in split files have their addresses here, and their names there.
+        let is_split = info.image.section(SectionId::DebugAddr.name()).is_some();
+        if !is_split && !is_named(&info) {
+            return None;
+        }
+        info.complete(image, images);
+        (!is_split || is_named(&info)).then_some(info)
+    }
+
+    /// Unpacks the sections for names.
+    fn with_names(image: &'i LoadedImage, images: &'i ImageStore) -> Option<Self> {
         let own = image.image();
         let has_info = |image: &Image| image.section(".debug_info").is_some();
         let debug = || image.debug(images).map(|debug| &**debug);
@@ -54,19 +79,25 @@ impl<'i> DebugInfo<'i> {
         }
         let endian =
             if main.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
-        let of_file = |image: &'i Image| sections(image, |id| Some(id.name()));
+        let of_file = |image: &'i Image| sections(image, &NAMES, |id| Some(id.name()));
         let supplement = image.alt(images).map(|alt| of_file(alt));
-        let main = of_file(main);
-        let split = SplitFile::load_all(&dwarf_of(&main, endian), image, images);
-        Some(Self { main, supplement, split, endian })
+        Some(Self { image: main, main: of_file(main), supplement, split: Vec::new(), endian })
+    }
+
+    /// Unpacks the other sections, and those of split files.
+    fn complete(&mut self, image: &'i LoadedImage, images: &'i ImageStore) {
+        let of_file = |image: &'i Image| sections(image, &OTHERS, |id| Some(id.name()));
+        self.main.extend(of_file(self.image));
+        if let Some((supplement, alt)) = self.supplement.as_mut().zip(image.alt(images)) {
+            supplement.extend(of_file(alt));
+        }
+        self.split = SplitFile::load_all(&dwarf_of(&self.main, self.endian), image, images);
     }
 
     /// Returns true if a name occurs in it.
-    pub(super) fn contains(&self, name: &str) -> bool {
+    fn contains(&self, name: &str) -> bool {
         let finder = memmem::Finder::new(name);
-        let mut named = self.all().flatten().filter(|(id, _)| {
-            matches!(id, SectionId::DebugStr | SectionId::DebugInfo | SectionId::DebugLineStr)
-        });
+        let mut named = self.all().flatten().filter(|(id, _)| NAMES.contains(id));
         named.any(|(_, data)| finder.find(data).is_some())
     }
 
@@ -149,12 +180,23 @@ pub(super) fn section_of<'s>(of: &'s Sections<'_>, id: SectionId) -> &'s [u8] {
     section.map_or(&[][..], |(_, data)| data)
 }
 
-/// Unpacks the sections that have a name in an image. In relocatable files, each type unit has a section of its own, of
-/// the same name; offsets count in the unit.
-pub(super) fn sections(
+/// Unpacks all sections that have a name in an image.
+pub(super) fn all_sections(
     image: &Image,
     name: impl Fn(SectionId) -> Option<&'static str>,
 ) -> Sections<'_> {
+    let mut all = sections(image, &NAMES, &name);
+    all.extend(sections(image, &OTHERS, &name));
+    all
+}
+
+/// Unpacks those of the sections that have a name in an image. In relocatable files, each type unit has a section of its own, of
+/// the same name; offsets count in the unit.
+fn sections<'i>(
+    image: &'i Image,
+    ids: &[SectionId],
+    name: impl Fn(SectionId) -> Option<&'static str>,
+) -> Sections<'i> {
     let load = |id: &SectionId| {
         let name = name(*id)?;
         let first = image.section_data(image.section(name)?).ok()?;
@@ -171,7 +213,7 @@ pub(super) fn sections(
         }
         Some((*id, data))
     };
-    SECTIONS.iter().filter_map(load).collect()
+    ids.iter().filter_map(load).collect()
 }
 
 /// Returns the longest identifier of a function's name after its last `::` or `.`, which its debug information contains.

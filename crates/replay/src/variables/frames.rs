@@ -1,14 +1,14 @@
 //! The requested values of one sample.
 
-use std::cell::Cell;
+use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
 
 use address::{ModuleId, Tid};
 use hashbrown::HashMap;
 use module_map::Space;
 use profile::NoLabel;
-use unwinder::{Frame as WalkedFrame, FrameAddress, FrameState, UserState, Walker};
-use values::{Absence, CallSites, Caller, Frame, Match, Value, Variables};
+use unwinder::{Frame as WalkedFrame, FrameAddress, FrameStates, StateBuffer, UserState, Walker};
+use values::{Absence, Caller, Frame, Match, Value, Variables};
 
 use super::thread::ThreadLocals;
 use crate::values::OwnedValue;
@@ -17,25 +17,30 @@ use crate::variables::{CachedFile, RequestedVariables};
 /// Reader of requested values for the samples of a slice.
 pub(crate) struct VariableReader<'r> {
     requested: &'r RequestedVariables,
-    /// By module.
-    files: HashMap<ModuleId, Option<Arc<CachedFile>>>,
-    /// Limit on the steps of expressions in call frame information.
-    steps: Cell<u32>,
+    files: FilesByModule,
+    buffer: StateBuffer,
 }
 
-/// The state of a frame, and its caller.
-struct StatedFrame<'f> {
-    states: &'f [FrameState<'f>],
-    frames: &'f [WalkedFrame],
+/// The searched file of each module; `None` if a module has none.
+type FilesByModule = HashMap<ModuleId, Option<Arc<CachedFile>>>;
+
+/// The frames of a sample with their states.
+struct SampleFrames<'s, 'i> {
+    frames: &'s [WalkedFrame],
+    files: &'s FilesByModule,
+    states: RefCell<FrameStates<'s, 'i>>,
+}
+
+/// A frame with its state.
+struct StatedFrame<'a, 's, 'i> {
+    sample: &'a SampleFrames<'s, 'i>,
     at: usize,
-    /// Calls in the caller's image.
-    sites: &'f CallSites,
-    next: Option<&'f Self>,
+    caller: OnceCell<Option<Box<Self>>>,
 }
 
 impl<'r> VariableReader<'r> {
     pub(crate) fn new(requested: &'r RequestedVariables) -> Self {
-        Self { requested, files: HashMap::new(), steps: Cell::new(0) }
+        Self { requested, files: HashMap::new(), buffer: StateBuffer::default() }
     }
 
     /// Number of requests.
@@ -49,7 +54,7 @@ impl<'r> VariableReader<'r> {
         &mut self,
         walker: &mut Walker<'_>,
         (state, tid): (&UserState<'_>, Tid),
-        sampled: impl Iterator<Item = (u32, u64)> + Clone,
+        sampled: impl Iterator<Item = (u32, u64)>,
         frames: &[WalkedFrame],
     ) -> Vec<(usize, OwnedValue)> {
         let mut last = None;
@@ -60,51 +65,44 @@ impl<'r> VariableReader<'r> {
                 self.learn(walker, state.space, frame);
             }
         }
-        let Self { requested, files, steps } = self;
-        let variables = |frame: &WalkedFrame| -> Option<&Variables> {
-            let file = files.get(&frame.module?)?.as_ref()?;
-            file.found.get()?.variables.as_ref()
-        };
+        let Self { requested, files, buffer } = self;
         let mut matches: Vec<(usize, Match<'_>)> = Vec::new();
+        let mut last = None;
         for (at, frame) in frames.iter().enumerate() {
-            let (Some(of_file), FrameAddress::Svma(svma)) = (variables(frame), frame.address())
-            else {
-                continue;
+            let FrameAddress::Svma(svma) = frame.address() else { continue };
+            let of_file = match last {
+                Some((module, of_file)) if module == frame.module => of_file,
+                _ => variables(files, frame),
             };
-            for found in of_file.at(svma.0) {
+            last = Some((frame.module, of_file));
+            for found in of_file.into_iter().flat_map(|it| it.at(svma.0)) {
                 if !matches.iter().any(|(_, known)| known.request() == found.request()) {
                     matches.push((at, found));
                 }
             }
         }
-        let of_thread = ThreadLocals::of(files, frames);
-        let outermost = matches.iter().map(|(at, _)| *at).max();
-        let Some(outermost) = outermost.or((!of_thread.is_empty()).then_some(0)) else {
+        let of_thread = match requested.has_thread_locals() {
+            true => ThreadLocals::of(files, frames),
+            false => ThreadLocals::default(),
+        };
+        if matches.is_empty() && of_thread.is_empty() {
             return Vec::new();
-        };
-        let read = |states: &[FrameState<'_>], at: usize, found: &Match<'_>| match states.get(at) {
-            None => Err("frame"),
-            Some(_) => with_callers((states, frames), at, found.call_sites(), |frame| {
-                found.value(frame, &requested.meter()).map_err(|why| why.code())
-            }),
-        };
-        let states = walker.frame_states(state, sampled.clone(), frames, (outermost + 1, steps));
-        let mut values: Vec<Result<Value, &str>> =
-            matches.iter().map(|(at, found)| read(&states, *at, found)).collect();
-        let of_thread = of_thread.values((state, tid), states.first(), || requested.meter());
-        if values.contains(&Err(NO_CALLER)) {
-            // Values at entry need the callers, too.
-            drop(states);
-            let count = outermost + 1 + CALLERS;
-            let states = walker.frame_states(state, sampled, frames, (count, steps));
-            for (value, (at, found)) in values.iter_mut().zip(&matches) {
-                if *value == Err(NO_CALLER) {
-                    *value = read(&states, *at, found);
-                }
-            }
         }
+        let first = matches.first().map_or(0, |(at, _)| *at);
+        let states = walker.frame_states(state, sampled, (frames, first), buffer);
+        let states = states.map(RefCell::new);
+        let sample = states.map(|states| SampleFrames { frames, files, states });
+        let frame = |at: usize| sample.as_ref().and_then(|sample| sample.frame(at));
+        let of_frames = matches.into_iter().map(|(at, found)| {
+            let value = frame(at).map_or(Err("frame"), |frame| {
+                found.value(&frame, &requested.meter()).map_err(|why| why.code())
+            });
+            (found.request(), value)
+        });
+        let leaf = frame(0).filter(|_| !of_thread.is_empty());
+        let leaf = leaf.as_ref().map(|leaf| leaf as &dyn Frame);
+        let of_thread = of_thread.values((state, tid), leaf, || requested.meter());
         let absent = |code| OwnedValue::NoLabel(NoLabel::Absent(code));
-        let of_frames = matches.iter().map(|(_, found)| found.request()).zip(values);
         let all = of_frames.chain(of_thread);
         all.map(|(request, value)| (request, value.map_or_else(absent, owned))).collect()
     }
@@ -121,58 +119,37 @@ impl<'r> VariableReader<'r> {
     }
 }
 
-/// Maximum number of callers whose states a value at entry needs: each can pass on what it was called with.
-const CALLERS: usize = 8;
-/// The reason of a value at entry without a caller.
-const NO_CALLER: &str = Absence::NoCaller.code();
-
-/// Calls `read` with the frame at an index of the states.
-fn with_callers<R>(
-    (states, frames): (&[FrameState<'_>], &[WalkedFrame]),
-    at: usize,
-    sites: &CallSites,
-    read: impl FnOnce(&dyn Frame) -> R,
-) -> R {
-    let outermost = states.len().saturating_sub(1).max(at);
-    add_caller((states, frames), (outermost, at), sites, None, read)
+/// Returns the requested variables of a frame's file.
+fn variables<'f>(files: &'f FilesByModule, frame: &WalkedFrame) -> Option<&'f Variables> {
+    let file = files.get(&frame.module?)?.as_ref()?;
+    file.found.get()?.variables.as_ref()
 }
 
-/// Calls `read` with the frame at the second index, after the frames from the first one inwards.
-fn add_caller<R>(
-    (states, frames): (&[FrameState<'_>], &[WalkedFrame]),
-    (at, last): (usize, usize),
-    sites: &CallSites,
-    next: Option<&StatedFrame<'_>>,
-    read: impl FnOnce(&dyn Frame) -> R,
-) -> R {
-    let frame = StatedFrame { states, frames, at, sites, next };
-    match at.checked_sub(1).filter(|inner| *inner >= last) {
-        Some(inner) => add_caller((states, frames), (inner, last), sites, Some(&frame), read),
-        None => read(&frame),
+impl<'s, 'i> SampleFrames<'s, 'i> {
+    /// Returns a frame by its index, if call frame information leads to it.
+    fn frame(&self, at: usize) -> Option<StatedFrame<'_, 's, 'i>> {
+        let is_reached = self.states.borrow().leads_to(at);
+        is_reached.then(|| StatedFrame { sample: self, at, caller: OnceCell::new() })
     }
 }
 
-impl StatedFrame<'_> {
-    fn state(&self) -> Option<&FrameState<'_>> {
-        self.states.get(self.at)
-    }
-
+impl StatedFrame<'_, '_, '_> {
     fn frame(&self) -> Option<&WalkedFrame> {
-        self.frames.get(self.at)
+        self.sample.frames.get(self.at)
     }
 }
 
-impl Frame for StatedFrame<'_> {
+impl Frame for StatedFrame<'_, '_, '_> {
     fn register(&self, number: u16) -> Option<u64> {
-        self.state()?.register(number)
+        self.sample.states.borrow_mut().register(self.at, number)
     }
 
     fn cfa(&self) -> Option<u64> {
-        self.state()?.cfa()
+        self.sample.states.borrow_mut().cfa(self.at)
     }
 
     fn read(&self, address: u64, bytes: &mut [u8]) -> usize {
-        self.state().map_or(0, |state| state.read(address, bytes))
+        self.sample.states.borrow().read(address, bytes)
     }
 
     fn bias(&self) -> u64 {
@@ -180,15 +157,16 @@ impl Frame for StatedFrame<'_> {
     }
 
     fn caller(&self) -> Option<Caller<'_>> {
-        let next = self.next?;
-        let (frame, caller) = (self.frame()?, next.frame()?);
+        let (frame, caller) = (self.frame()?, self.sample.frames.get(self.at + 1)?);
         // Statements about calls are those of the file with the requested function.
-        if next.state().is_none() || caller.module.is_none() || caller.module != frame.module {
+        if caller.module.is_none() || caller.module != frame.module {
             return None;
         }
         let FrameAddress::Svma(lookup) = caller.address() else { return None };
-        let return_address = lookup.0.wrapping_add(1);
-        Some(Caller { frame: next, return_address, sites: self.sites, same_image: true })
+        let sites = variables(self.sample.files, frame)?.call_sites();
+        let next = self.caller.get_or_init(|| self.sample.frame(self.at + 1).map(Box::new));
+        let frame = next.as_deref()?;
+        Some(Caller { frame, return_address: lookup.0.wrapping_add(1), sites, same_image: true })
     }
 }
 

@@ -71,6 +71,11 @@ impl RequestedVariables {
         &self.texts
     }
 
+    /// Returns true if a request is for a thread-local variable.
+    fn has_thread_locals(&self) -> bool {
+        self.requests.iter().any(Request::is_thread_local)
+    }
+
     /// Returns the variables of a file, which are searched at the first call. Other threads wait for them.
     fn of_file(&self, image: &Arc<LoadedImage>, images: &ImageStore) -> Arc<CachedFile> {
         let file = {
@@ -84,15 +89,17 @@ impl RequestedVariables {
 
     /// Searches a file. Unless `thorough`, files that contain none of the names are skipped.
     fn search(&self, image: &LoadedImage, images: &ImageStore, thorough: bool) -> Searched {
-        let Some(debug) = DebugInfo::load(image, images) else { return Searched::default() };
-        let name = |it: &Request| {
+        let name = |it: &'_ Request| {
             let text = if it.is_thread_local() { &it.path.variable } else { &it.function };
             identifier(text).to_owned()
         };
-        let names = || self.requests.iter().map(name);
-        if !thorough && !names().any(|name| debug.contains(&name)) {
-            return Searched::default();
-        }
+        let names: Vec<_> = self.requests.iter().map(name).collect();
+        let names: Vec<_> = names.iter().map(String::as_str).collect();
+        let debug = match thorough {
+            true => DebugInfo::load(image, images),
+            false => DebugInfo::load_named(image, images, &names),
+        };
+        let Some(debug) = debug else { return Searched::default() };
         match debug.find(&self.requests, &self.budget) {
             Ok((variables, errors)) => {
                 let variables = Some(variables).filter(|it| !it.is_empty());

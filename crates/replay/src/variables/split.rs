@@ -9,7 +9,7 @@ use gimli::{
 use image_store::{Image, ImageStore, LoadedImage};
 use memchr::memmem;
 
-use super::debug_info::{Sections, dwarf_of, section_of, sections};
+use super::debug_info::{Sections, all_sections, dwarf_of, section_of};
 
 type Slice<'s> = EndianSlice<'s, RunTimeEndian>;
 
@@ -48,7 +48,7 @@ impl<'i> SplitFile<'i> {
                     file.ids.insert(id);
                 }
                 None => {
-                    let sections = sections(split, SectionId::dwo_name);
+                    let sections = all_sections(split, SectionId::dwo_name);
                     found.push((address, Self { sections, ids: BTreeSet::from([id]) }));
                 }
             }

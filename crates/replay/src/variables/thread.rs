@@ -8,7 +8,7 @@ use std::sync::Arc;
 use address::{Arch, ModuleId, Tid};
 use budget::Meter;
 use hashbrown::HashMap;
-use unwinder::{Frame as WalkedFrame, FrameState, UserState};
+use unwinder::{Frame as WalkedFrame, UserState};
 use values::{Frame, ThreadLocal, Value, Variables};
 
 use super::CachedFile;
@@ -23,6 +23,7 @@ const SECOND: usize = 16;
 const TID: usize = 720;
 
 /// Requested thread-local variables of the files with a sample's frames.
+#[derive(Default)]
 pub(super) struct ThreadLocals<'f> {
     /// Of each request the first one, with its file and the bias of its mapping.
     found: Vec<(&'f ThreadLocal, u64, &'f CachedFile)>,
@@ -58,16 +59,17 @@ impl<'f> ThreadLocals<'f> {
         self.found.is_empty()
     }
 
-    /// Returns for each request its index, and the value or the reason for none. `memory` is that of the sample.
+    /// Returns for each request its index, and the value or the reason for none. `leaf` is the sample's
+    /// innermost user frame.
     pub(super) fn values(
         &self,
         thread: (&UserState<'_>, Tid),
-        memory: Option<&FrameState<'_>>,
+        leaf: Option<&dyn Frame>,
         meter: impl Fn() -> Meter,
     ) -> Vec<(usize, Result<Value, &'static str>)> {
         let value = |&(variable, bias, file): &(&ThreadLocal, u64, &CachedFile)| {
-            let value = memory.map_or(Err("frame"), |memory| {
-                let frame = ThreadFrame::new(thread, memory, (bias, file));
+            let value = leaf.map_or(Err("frame"), |leaf| {
+                let frame = ThreadFrame::new(thread, leaf, (bias, file));
                 variable.value(&frame, &meter()).map_err(|why| why.code())
             });
             (variable.request(), value)
@@ -78,7 +80,7 @@ impl<'f> ThreadLocals<'f> {
 
 /// Memory of a sample, with the thread's block of a program.
 struct ThreadFrame<'f> {
-    memory: &'f FrameState<'f>,
+    leaf: &'f dyn Frame,
     bias: u64,
     /// Address of the program's block in the thread.
     block: Option<u64>,
@@ -88,16 +90,16 @@ impl<'f> ThreadFrame<'f> {
     /// Finds the block of a file that is mapped with a bias.
     fn new(
         (state, tid): (&UserState<'_>, Tid),
-        memory: &'f FrameState<'f>,
+        leaf: &'f dyn Frame,
         (bias, file): (u64, &CachedFile),
     ) -> Self {
         let size = file.image.image().thread_block_size();
-        let pointer = memory
+        let pointer = leaf
             .register(STACK_POINTER)
             .filter(|_| state.arch == Arch::X86_64)
             .and_then(|start| thread_pointer(state.stack, start, tid));
         let block = pointer.zip(size).and_then(|(pointer, size)| pointer.checked_sub(size));
-        Self { memory, bias, block }
+        Self { leaf, bias, block }
     }
 }
 
@@ -132,7 +134,7 @@ impl Frame for ThreadFrame<'_> {
     }
 
     fn read(&self, address: u64, bytes: &mut [u8]) -> usize {
-        self.memory.read(address, bytes)
+        self.leaf.read(address, bytes)
     }
 
     fn bias(&self) -> u64 {

@@ -8,86 +8,162 @@ use std::cell::Cell;
 use address::{Avma, Svma};
 use profile::FoundBy;
 
-use crate::arch::{NARROW, Processor, WIDE, processor};
+use crate::arch::{NARROW, WIDE, processor};
 use crate::frame::{Caller, Frame};
-use crate::state::{Registers, SampleMemory, WalkContext, WalkMode};
+use crate::state::{Registers, WalkContext, WalkMode};
 use crate::walk::UserState;
 use crate::walk::Walker;
 use crate::walk::limits::most_tried;
 use crate::walk::start::initial_registers;
 use crate::walk::without_cfi::LookedUpFrame;
 
-/// Registers, memory and frame address of a frame.
+/// Registers in a frame, and its frame address.
 #[derive(Debug)]
-pub struct FrameState<'w> {
+struct SavedState {
     registers: Registers,
-    memory: SampleMemory<'w>,
-    arch: Processor,
     cfa: Option<u64>,
 }
 
-impl FrameState<'_> {
-    /// Returns a register by its DWARF number, as it is in the frame. `None` if it is unknown: in the frame of a caller,
-    /// registers that a called function may change are.
+/// Memory for the states of one sample at a time, and limits on its work.
+#[derive(Debug, Default)]
+pub struct StateBuffer {
+    saved: Vec<SavedState>,
+    /// Operations of expressions in call frame information.
+    steps: Cell<u32>,
+    /// Frames of trials.
+    trials: Cell<usize>,
+}
+
+/// The states of a sample's user frames, by their index from the innermost.
+///
+/// The walk states stack pointers and frame addresses. Other registers are restored on request.
+#[derive(Debug)]
+pub struct FrameStates<'s, 'i> {
+    walker: &'s mut Walker<'i>,
+    context: WalkContext<'s>,
+    frames: &'s [Frame],
+    /// Index of the first state that is saved.
+    first: usize,
+    saved: &'s mut Vec<SavedState>,
+    /// Index of the frame to step out of.
+    next: usize,
+    /// Registers in it.
+    registers: Registers,
+    /// True if it is the leaf, or was interrupted.
+    is_leaf: bool,
+    /// True if call frame information does not lead to it.
+    is_lost: bool,
+}
+
+impl FrameStates<'_, '_> {
+    /// Returns true if call frame information leads to a frame.
     #[must_use]
-    pub fn register(&self, number: u16) -> Option<u64> {
-        let number = u8::try_from(number).ok().filter(|number| *number < self.arch.columns)?;
-        self.registers.get(number, &self.memory).ok()
+    pub fn leads_to(&self, at: usize) -> bool {
+        let callers = self.frames.get(..=at).and_then(|frames| frames.get(1..));
+        callers.is_some_and(|callers| callers.iter().all(|it| it.found_by == FoundBy::Cfi))
     }
 
-    /// The canonical frame address, in the process; `None` if the frame has no known caller.
-    #[must_use]
-    pub const fn cfa(&self) -> Option<u64> {
-        self.cfa
+    /// Returns a register by its DWARF number, as it is in a frame that call frame information leads to. `None` if it is
+    /// unknown: in the frame of a caller, registers that a called function may change are.
+    pub fn register(&mut self, at: usize, number: u16) -> Option<u64> {
+        let arch = self.context.arch;
+        let number = u8::try_from(number).ok().filter(|number| *number < arch.columns)?;
+        if number == arch.sp {
+            return self.frames.get(at)?.sp();
+        }
+        let WalkContext { memory, .. } = self.context;
+        self.restored(at)?.registers.get(number, &memory).ok()
+    }
+
+    /// Returns the canonical frame address of a frame that call frame information leads to, in the process; `None` if
+    /// it has no known caller.
+    pub fn cfa(&mut self, at: usize) -> Option<u64> {
+        match self.frames.get(at + 1) {
+            Some(caller) if caller.found_by == FoundBy::Cfi => caller.sp(),
+            _ => self.restored(at)?.cfa,
+        }
     }
 
     /// Reads memory at an address of the process: the recorded stack, or files that are mapped there read-only. Returns
     /// the number of bytes from the start of `bytes` that are known.
     #[must_use]
     pub fn read(&self, address: u64, bytes: &mut [u8]) -> usize {
-        self.memory.read_bytes(address, bytes)
+        self.context.memory.read_bytes(address, bytes)
+    }
+
+    /// Steps to a frame, and returns its state; `None` if call frame information does not lead to it.
+    fn restored(&mut self, at: usize) -> Option<&SavedState> {
+        while self.next <= at && !self.is_lost {
+            self.step();
+        }
+        self.saved.get(at.checked_sub(self.first)?)
+    }
+
+    /// Steps out of the next frame.
+    fn step(&mut self) {
+        let Some(frame) = self.frames.get(self.next) else {
+            self.is_lost = true;
+            return;
+        };
+        let is_saved = self.next >= self.first;
+        if is_saved {
+            self.saved.push(SavedState { registers: self.registers.clone(), cfa: None });
+        }
+        self.next += 1;
+        let Self { walker, context, registers, is_leaf, .. } = self;
+        let caller = walker.step_by_cfi(frame.in_process(), *is_leaf, registers, context);
+        if let Some(last) = self.saved.last_mut().filter(|_| is_saved) {
+            // The frame address is where the caller's stack begins.
+            last.cfa = caller.map(|_| self.registers.sp(self.context.arch));
+        }
+        let Some((caller, next)) = caller.zip(self.frames.get(self.next)) else {
+            self.is_lost = true;
+            return;
+        };
+        self.is_lost = caller.lookup() != next.in_process() || next.found_by != FoundBy::Cfi;
+        self.is_leaf = caller.exact;
+        if !caller.exact {
+            let changed = self.context.arch.conventions.caller_saved;
+            changed.iter().for_each(|&it| self.registers.forget(it));
+        }
     }
 }
 
-impl Walker<'_> {
-    /// Returns the states of the first user frames of a walked sample, innermost first: at most `count`, as far as call
-    /// frame information leads. `frames` are those of the walk; `steps` counts the operations of expressions.
-    pub fn frame_states<'w>(
-        &'w mut self,
-        state: &UserState<'w>,
+impl<'i> Walker<'i> {
+    /// Begins the states of the user frames of a walked sample. `frames` are those of the walk, innermost first; the
+    /// states from an index on are saved. `None` if the walk began elsewhere.
+    pub fn frame_states<'s>(
+        &'s mut self,
+        state: &UserState<'s>,
         sampled: impl Iterator<Item = (u32, u64)>,
-        frames: &[Frame],
-        (count, steps): (usize, &'w Cell<u32>),
-    ) -> Vec<FrameState<'w>> {
-        let mut states = Vec::new();
-        let Some(arch) = processor(state.arch).filter(|_| !state.executed) else { return states };
-        let (mut registers, pc) = initial_registers(state, arch, sampled);
+        (frames, first): (&'s [Frame], usize),
+        buffer: &'s mut StateBuffer,
+    ) -> Option<FrameStates<'s, 'i>>
+    where
+        'i: 's,
+    {
+        let arch = processor(state.arch).filter(|_| !state.executed)?;
+        let (registers, pc) = initial_registers(state, arch, sampled);
+        if pc.map(Avma) != frames.first().map(|frame| frame.in_process()) {
+            return None;
+        }
+        let StateBuffer { saved, steps, trials } = buffer;
+        saved.clear();
+        trials.set(most_tried(state.stack.len()));
         let memory = state.memory(&registers, arch, self.images, steps);
-        let trial_frames = &Cell::new(most_tried(state.stack.len()));
-        let context = WalkContext { memory, arch, mode: WalkMode::Sample, trial_frames };
-        let first = frames.first().map(|frame| frame.in_process());
-        if pc.map(Avma) != first {
-            return states;
-        }
-        let mut is_leaf = true;
-        for (at, frame) in frames.iter().enumerate().take(count) {
-            let before = registers.clone();
-            let lookup = frame.in_process();
-            let caller = self.step_by_cfi(lookup, is_leaf, &mut registers, &context);
-            // The frame address is where the caller's stack begins.
-            let cfa = caller.map(|_| registers.sp(arch));
-            states.push(FrameState { registers: before, memory, arch, cfa });
-            let Some((caller, next)) = caller.zip(frames.get(at + 1)) else { break };
-            let is_next = caller.lookup() == next.in_process() && next.found_by == FoundBy::Cfi;
-            if !is_next {
-                break;
-            }
-            if !caller.exact {
-                arch.conventions.caller_saved.iter().for_each(|&it| registers.forget(it));
-            }
-            is_leaf = caller.exact;
-        }
-        states
+        let context = WalkContext { memory, arch, mode: WalkMode::Sample, trial_frames: trials };
+        let (next, is_leaf, is_lost) = (0, true, false);
+        Some(FrameStates {
+            walker: self,
+            context,
+            frames,
+            first,
+            saved,
+            next,
+            registers,
+            is_leaf,
+            is_lost,
+        })
     }
 
     /// Steps out of a frame; `None` if it has no caller by call frame information.

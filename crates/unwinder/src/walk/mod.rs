@@ -32,7 +32,7 @@ use crate::engine::Engine;
 use crate::frame::Frame;
 use crate::state::{Registers, SampleMemory, WalkContext, WalkMode, WordForm};
 use crate::stored::StoredRules;
-pub use crate::walk::frame_states::FrameState;
+pub use crate::walk::frame_states::{FrameStates, StateBuffer};
 use crate::walk::limits::{most_tried, steps_of};
 use crate::walk::outcome::WalkOutcome;
 use crate::walk::start::{WalkStart, initial_registers};

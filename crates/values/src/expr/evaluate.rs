@@ -11,6 +11,7 @@ use super::frame::{Caller, Frame};
 use super::location::Location;
 use super::place::{Part, Piece, Place, read_memory};
 use super::program::Program;
+use super::simple::{Base, Simple, Sum};
 use crate::absence::Absence;
 
 /// Maximum number of operations of an expression.
@@ -60,6 +61,16 @@ impl<'a> Context<'a> {
     ///
     /// Source: DWARF 5, sections 2.5 and 2.6.
     pub(crate) fn evaluate(&self, program: &Program, width: Option<u64>) -> Result<Place, Absence> {
+        if let Some(simple) = program.simple() {
+            self.meter.steps(8 + program.slice().len() as u64)?;
+            let part = match simple {
+                Simple::Register(register) => Part::Register(register),
+                Simple::Memory(sum) => Part::Memory(self.sum(sum)?),
+                Simple::Value(sum) => Part::Value { value: self.sum(sum)?, bytes: 8 },
+            };
+            let piece = Piece { part, bits: None, skip_bits: 0 };
+            return Ok(Place::new(vec![piece], width, program.endian()));
+        }
         let evaluation = self.run(program)?;
         let pieces = evaluation.as_result().iter().map(|piece| self.piece(program, piece));
         let pieces = pieces.collect::<Result<Vec<_>, _>>()?;
@@ -68,6 +79,13 @@ impl<'a> Context<'a> {
 
     /// Evaluates an expression as a number: an address, the contents of a register, or a value.
     fn number(&self, program: &Program) -> Result<u64, Absence> {
+        if let Some(simple) = program.simple() {
+            self.meter.steps(8 + program.slice().len() as u64)?;
+            return match simple {
+                Simple::Register(register) => self.register(register),
+                Simple::Memory(sum) | Simple::Value(sum) => self.sum(sum),
+            };
+        }
         let evaluation = self.run(program)?;
         let [piece] = evaluation.as_result() else {
             return Err(Absence::Malformed("number in pieces"));
@@ -78,6 +96,17 @@ impl<'a> Context<'a> {
             gimli::Location::Value { value } => number(value),
             _ => Err(Absence::Operation("location of a number")),
         }
+    }
+
+    fn sum(&self, sum: Sum) -> Result<u64, Absence> {
+        let base = match sum.base {
+            Base::Register(register) => self.register(register)?,
+            Base::FrameBase => self.frame_base_address()?,
+            Base::Cfa => self.frame.cfa().ok_or(Absence::NoCfa)?,
+            Base::Entry(register) => self.parameter(&ParameterKey::Register(register))?,
+            Base::Zero => 0,
+        };
+        Ok(base.wrapping_add(sum.offset))
     }
 
     fn register(&self, number: u16) -> Result<u64, Absence> {

@@ -6,6 +6,7 @@ mod frame;
 mod location;
 mod place;
 mod program;
+mod simple;
 mod words;
 
 #[cfg(test)]

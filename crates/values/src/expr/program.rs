@@ -9,6 +9,7 @@ use gimli::{
 };
 
 use super::location::{Location, compile_attribute};
+use super::simple::Simple;
 use crate::dwarf::{DieKey, LoadedUnit, Sources};
 use crate::error::Error;
 
@@ -22,6 +23,8 @@ pub(crate) struct Program {
     encoding: Encoding,
     is_big_endian: bool,
     operands: Operands,
+    /// Its only part, if it needs no interpreter.
+    simple: Option<Simple>,
 }
 
 /// Entries that an expression refers to.
@@ -115,6 +118,17 @@ fn has_huge_piece(bytes: &[u8]) -> bool {
 }
 
 impl Program {
+    fn new(bytes: &[u8], encoding: Encoding, is_big_endian: bool, operands: Operands) -> Self {
+        let bytes = bytes.into();
+        let program = Self { bytes, encoding, is_big_endian, operands, simple: None };
+        Self { simple: Simple::of(&program), ..program }
+    }
+
+    /// Its only part, if it needs no interpreter.
+    pub(crate) const fn simple(&self) -> Option<Simple> {
+        self.simple
+    }
+
     /// Bytes of the operations.
     pub(crate) fn slice(&self) -> EndianSlice<'_, RunTimeEndian> {
         EndianSlice::new(&self.bytes, self.endian())
@@ -201,7 +215,7 @@ impl Program {
     pub(crate) fn of(bytes: &[u8]) -> Self {
         let encoding = Encoding { address_size: 8, format: gimli::Format::Dwarf32, version: 5 };
         let operands = Operands { is_damaged: has_huge_piece(bytes), ..Operands::default() };
-        Self { bytes: bytes.into(), encoding, is_big_endian: false, operands }
+        Self::new(bytes, encoding, false, operands)
     }
 
     /// Adds a base type.
@@ -257,7 +271,7 @@ impl<'a, 's, R: Reader<Offset = usize>> Compiler<'a, 's, R> {
         }
         let encoding = self.unit.unit.encoding();
         let is_big_endian = gimli::Endianity::is_big_endian(expression.0.endian());
-        Ok(Arc::new(Program { bytes: bytes.into(), encoding, is_big_endian, operands }))
+        Ok(Arc::new(Program::new(&bytes, encoding, is_big_endian, operands)))
     }
 
     fn operands(&self, bytes: &R, operands: &mut Operands, nesting: u32) -> Result<(), Error> {
