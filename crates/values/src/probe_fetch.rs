@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::absence::Absence;
-use crate::probe::{ProbeArgument, ProbeError};
+use crate::probe_argument::{ProbeArgument, ProbeError};
 use crate::types::{Bound, Shape, Step};
 
 /// Storage, as a probe reaches it.

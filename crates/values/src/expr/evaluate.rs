@@ -11,7 +11,7 @@ use super::frame::{Caller, Frame};
 use super::location::Location;
 use super::place::{Part, Piece, Place, read_memory};
 use super::program::Program;
-use super::simple::{Base, Simple, Sum};
+use super::simple::{Simple, Start, Sum};
 use crate::absence::Absence;
 
 /// Maximum number of operations of an expression.
@@ -99,12 +99,12 @@ impl<'a> Context<'a> {
     }
 
     fn sum(&self, sum: Sum) -> Result<u64, Absence> {
-        let base = match sum.base {
-            Base::Register(register) => self.register(register)?,
-            Base::FrameBase => self.frame_base_address()?,
-            Base::Cfa => self.frame.cfa().ok_or(Absence::NoCfa)?,
-            Base::Entry(register) => self.parameter(&ParameterKey::Register(register))?,
-            Base::Zero => 0,
+        let base = match sum.start {
+            Start::Register(register) => self.register(register)?,
+            Start::FrameBase => self.frame_base_address()?,
+            Start::Cfa => self.frame.cfa().ok_or(Absence::NoCfa)?,
+            Start::Entry(register) => self.parameter(&ParameterKey::Register(register))?,
+            Start::Zero => 0,
         };
         Ok(base.wrapping_add(sum.offset))
     }

@@ -19,13 +19,13 @@ pub(crate) enum Simple {
 /// A base and an offset; the sum wraps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Sum {
-    pub(crate) base: Base,
+    pub(crate) start: Start,
     pub(crate) offset: u64,
 }
 
 /// The first operand of a sum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Base {
+pub(crate) enum Start {
     /// Contents of a register.
     Register(u16),
     /// The frame base of the function.
@@ -48,30 +48,30 @@ impl Simple {
             return None;
         }
         let mut operations = Expression(program.slice()).operations(program.encoding());
-        let (base, mut offset) = match operations.next().ok()?? {
+        let (start, mut offset) = match operations.next().ok()?? {
             Operation::Register { register } => {
                 let is_all = operations.next().ok()?.is_none();
                 return is_all.then_some(Self::Register(register.0));
             }
             Operation::RegisterOffset { register, offset, base_type } if base_type.0 == 0 => {
-                (Base::Register(register.0), offset.cast_unsigned())
+                (Start::Register(register.0), offset.cast_unsigned())
             }
-            Operation::FrameOffset { offset } => (Base::FrameBase, offset.cast_unsigned()),
-            Operation::CallFrameCFA => (Base::Cfa, 0),
+            Operation::FrameOffset { offset } => (Start::FrameBase, offset.cast_unsigned()),
+            Operation::CallFrameCFA => (Start::Cfa, 0),
             Operation::EntryValue { expression } => {
-                (Base::Entry(register_alone(expression, program)?), 0)
+                (Start::Entry(register_alone(expression, program)?), 0)
             }
-            Operation::UnsignedConstant { value } => (Base::Zero, value),
-            Operation::SignedConstant { value } => (Base::Zero, value.cast_unsigned()),
+            Operation::UnsignedConstant { value } => (Start::Zero, value),
+            Operation::SignedConstant { value } => (Start::Zero, value.cast_unsigned()),
             _ => return None,
         };
         loop {
             match operations.next().ok()? {
-                None => return Some(Self::Memory(Sum { base, offset })),
+                None => return Some(Self::Memory(Sum { start, offset })),
                 Some(Operation::PlusConstant { value }) => offset = offset.wrapping_add(value),
                 Some(Operation::StackValue) => {
                     let is_last = operations.next().ok()?.is_none();
-                    return is_last.then_some(Self::Value(Sum { base, offset }));
+                    return is_last.then_some(Self::Value(Sum { start, offset }));
                 }
                 Some(_) => return None,
             }
@@ -93,21 +93,21 @@ mod tests {
     #[test]
     fn expressions_of_one_part() {
         let of = |bytes: &[u8]| Simple::of(&Program::of(bytes));
-        let sum = |base, offset| Sum { base, offset };
+        let sum = |start, offset| Sum { start, offset };
         // reg5
         assert_eq!(of(&[0x55]), Some(Simple::Register(5)));
         // breg7 -8; plus_uconst 24
-        assert_eq!(of(&[0x77, 0x78, 0x23, 24]), Some(Simple::Memory(sum(Base::Register(7), 16))));
+        assert_eq!(of(&[0x77, 0x78, 0x23, 24]), Some(Simple::Memory(sum(Start::Register(7), 16))));
         // fbreg -8; stack_value
         let minus_8 = 8_u64.wrapping_neg();
-        assert_eq!(of(&[0x91, 0x78, 0x9f]), Some(Simple::Value(sum(Base::FrameBase, minus_8))));
+        assert_eq!(of(&[0x91, 0x78, 0x9f]), Some(Simple::Value(sum(Start::FrameBase, minus_8))));
         // call_frame_cfa
-        assert_eq!(of(&[0x9c]), Some(Simple::Memory(sum(Base::Cfa, 0))));
+        assert_eq!(of(&[0x9c]), Some(Simple::Memory(sum(Start::Cfa, 0))));
         // entry_value reg5; stack_value
-        assert_eq!(of(&[0xa3, 1, 0x55, 0x9f]), Some(Simple::Value(sum(Base::Entry(5), 0))));
+        assert_eq!(of(&[0xa3, 1, 0x55, 0x9f]), Some(Simple::Value(sum(Start::Entry(5), 0))));
         // lit3; const1s -1
-        assert_eq!(of(&[0x33]), Some(Simple::Memory(sum(Base::Zero, 3))));
-        assert_eq!(of(&[0x09, 0xff]), Some(Simple::Memory(sum(Base::Zero, u64::MAX))));
+        assert_eq!(of(&[0x33]), Some(Simple::Memory(sum(Start::Zero, 3))));
+        assert_eq!(of(&[0x09, 0xff]), Some(Simple::Memory(sum(Start::Zero, u64::MAX))));
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::args::values::{ChoiceOrValueParser, ChoiceParser};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "perf script")]
 pub(crate) struct ScriptArgs {
+    #[allow(clippy::doc_markdown, reason = "the text is help, which shows no backticks")]
     /// Fields of perf-script, named as in perf script -F [default: comm to dso]
     ///
     /// comm, pid, tid, cpu, time, period, event, ip, sym, symoff, dso, srcline, trace, brstack, addr, weight, ins_lat,
