@@ -18,6 +18,8 @@ mod names;
 mod pairs;
 #[path = "seeds_of_recordings.rs"]
 mod recordings;
+#[path = "seeds_of_texts.rs"]
+mod texts;
 
 use std::fs;
 use std::path::Path;
@@ -39,4 +41,5 @@ fn main() {
     archives::write_all();
     bundles::write_all();
     grammars::write_all();
+    texts::write_all();
 }

@@ -259,8 +259,8 @@ mod tests {
         counted: CountedArgs,
         #[serde(default)]
         by: WordOrValue<GroupBy>,
-        #[serde(default)]
-        sort: Word<CostKind>,
+        #[serde(default, rename = "sort")]
+        _sort: Word<CostKind>,
         #[serde(default)]
         filter: FilterArgs,
         /// Rows.

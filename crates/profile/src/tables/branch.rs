@@ -142,7 +142,9 @@ mod tests {
     #[test]
     fn events_without_chains_are_noted_once() {
         let mut table = BranchTable::default();
-        [3, 3].map(|event| table.add_single(EventId::new(event)));
+        for event in [3, 3] {
+            table.add_single(EventId::new(event));
+        }
         assert_eq!([3, 4].map(|event| table.is_single(EventId::new(event))), [true, false]);
         assert_eq!(table.single.len(), 1);
     }

@@ -129,7 +129,7 @@ mod tests {
         let mut all = params(&[("inlines", "false"), ("demangle", "short"), ("max_frames", "9")]);
         let options = all.options().unwrap();
         assert_eq!(options.usual.demangle, Some(Demangle::Short));
-        assert_eq!((options.usual.inlines, options.join), (false, Join::Gaps));
+        assert_eq!((options.usual.inlines, options.usual.join), (false, Join::Gaps));
         assert_eq!(options.usual.max_frames.get(), 9);
         all.end().unwrap();
         assert_eq!(params(&[]).options().unwrap(), RunOptions::default());

@@ -181,8 +181,8 @@ mod tests {
     fn an_empty_question_asks_for_the_top() {
         let query = parsed("{}").unwrap();
         assert_eq!(
-            (query.view, query.group, query.rows()),
-            (QueryView::Top, GroupBy::Function.into(), 10_000)
+            (query.view, query.rows(), query.group),
+            (QueryView::Top, 10_000, GroupBy::Function.into())
         );
         assert_eq!(parsed(r#"{"limit":3}"#).unwrap().rows(), 3);
         assert_eq!(parsed(r#"{"limit":30000}"#).unwrap().rows(), 10_000);

@@ -93,7 +93,7 @@ const ALL: &str = " 0x5500001010/0x5500001020/P/-/-/0/ \
     \u{20}0x5500001010/0x5500001020/P/-/-/0/ \
     \u{20}0xffffffff81000000/0x0/-/-/-/0/ ";
 
-/// The lines that OCamlFDO and llvm-profgen (address and branches) and perf2bolt (process and branches) read.
+/// The lines that `OCamlFDO` and `llvm-profgen` (address and branches) and `perf2bolt` (process and branches) read.
 #[test]
 fn samples_without_chains_are_on_one_line() {
     for name in ["little", "big"] {

@@ -11,7 +11,10 @@ const EVENTS: &str = "/sys/kernel/tracing/uprobe_events";
 /// Returns a folder whose program has a name that no other test uses; `None` if this machine cannot set probes.
 fn probed(name: &str) -> Option<(PathBuf, String)> {
     if fs::OpenOptions::new().append(true).open(EVENTS).is_err() {
-        eprintln!("skipped: probes need root and tracefs");
+        #[allow(clippy::print_stderr, reason = "says that the test was skipped")]
+        {
+            eprintln!("skipped: probes need root and tracefs");
+        }
         return None;
     }
     let folder = folder(name);
