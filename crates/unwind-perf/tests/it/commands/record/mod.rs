@@ -30,7 +30,7 @@ while [ $# -gt 0 ]; do
     case "$1" in
         -o) out=$2; shift 2 ;;
         --) shift; break ;;
-        nonsense) exit 129 ;;
+        nonsense*) exit 129 ;;
         *) shift ;;
     esac
 done
