@@ -1,7 +1,8 @@
 //! States of the frames of a walked sample: registers and memory, for readers of variables.
 //!
-//! The walk itself follows previous stacks and does not restore all registers. So the few samples with a wanted frame
-//! are stepped through again, by call frame information only.
+//! The walk itself follows previous stacks and does not restore all registers. A requested register is followed inwards
+//! to the callee that saved it. If a rule on the way is not simple, the sample is stepped through again, by call frame
+//! information only.
 
 use std::cell::Cell;
 
@@ -9,7 +10,9 @@ use address::{Avma, Svma};
 use profile::FoundBy;
 
 use crate::arch::{NARROW, WIDE, processor};
+use crate::cache::CachedMapping;
 use crate::frame::{Caller, Frame};
+use crate::rule::{FrameExtent, Rule, slot_at};
 use crate::state::{Registers, WalkContext, WalkMode};
 use crate::walk::UserState;
 use crate::walk::Walker;
@@ -47,8 +50,10 @@ pub struct FrameStates<'s, 'i> {
     saved: &'s mut Vec<SavedState>,
     /// Index of the frame to step out of.
     next: usize,
-    /// Registers in it.
-    registers: Registers,
+    /// Registers in it; `None` before the first step.
+    registers: Option<Registers>,
+    /// Registers of the first frame.
+    sampled: Registers,
     /// True if it is the leaf, or was interrupted.
     is_leaf: bool,
     /// True if call frame information does not lead to it.
@@ -72,7 +77,41 @@ impl FrameStates<'_, '_> {
             return self.frames.get(at)?.sp();
         }
         let WalkContext { memory, .. } = self.context;
-        self.restored(at)?.registers.get(number, &memory).ok()
+        match self.followed(at, number) {
+            Some(value) => value,
+            None => self.restored(at)?.registers.get(number, &memory).ok(),
+        }
+    }
+
+    /// Follows a register of a frame inwards, to the nearest callee that saved it or to the sampled registers. Returns
+    /// `None` if a rule on the way is not simple; the inner value is `None` if the register is unknown.
+    fn followed(&mut self, at: usize, number: u8) -> Option<Option<u64>> {
+        let WalkContext { memory, arch, .. } = self.context;
+        if arch.word != WIDE || number == arch.return_address || number == arch.pc {
+            return None;
+        }
+        if at > 0 && arch.conventions.caller_saved.contains(&number) {
+            return Some(None);
+        }
+        let slot = arch.slots.iter().position(|it| *it == number);
+        for callee in (0..at).rev() {
+            let (frame, caller) = (self.frames.get(callee)?, self.frames.get(callee + 1)?);
+            let (_, _, rule) = self.walker.rule_at(frame.in_process(), &self.context)?;
+            let Rule::Simple(rule) = rule else { return None };
+            let extent = FrameExtent { sp: frame.sp()?, cfa: caller.sp()? };
+            if rule.signal || rule.return_address() == 0 {
+                return None;
+            }
+            // The rule must be the one that led to the caller.
+            let pc = memory.read(slot_at::<WIDE>(extent.cfa, rule.return_address())).ok()?;
+            if Walker::caller_at(pc, false, arch)?.lookup() != caller.in_process() {
+                return None;
+            }
+            if let Some(address) = slot.and_then(|slot| rule.slot_of::<WIDE>(slot, extent)) {
+                return Some(memory.read(address).ok());
+            }
+        }
+        Some(self.sampled.get(number, &memory).ok())
     }
 
     /// Returns the canonical frame address of a frame that call frame information leads to, in the process; `None` if
@@ -106,15 +145,16 @@ impl FrameStates<'_, '_> {
             return;
         };
         let is_saved = self.next >= self.first;
+        let registers = self.registers.get_or_insert_with(|| self.sampled.clone());
         if is_saved {
-            self.saved.push(SavedState { registers: self.registers.clone(), cfa: None });
+            self.saved.push(SavedState { registers: registers.clone(), cfa: None });
         }
         self.next += 1;
-        let Self { walker, context, registers, is_leaf, .. } = self;
+        let Self { walker, context, is_leaf, .. } = self;
         let caller = walker.step_by_cfi(frame.in_process(), *is_leaf, registers, context);
         if let Some(last) = self.saved.last_mut().filter(|_| is_saved) {
             // The frame address is where the caller's stack begins.
-            last.cfa = caller.map(|_| self.registers.sp(self.context.arch));
+            last.cfa = caller.map(|_| registers.sp(context.arch));
         }
         let Some((caller, next)) = caller.zip(self.frames.get(self.next)) else {
             self.is_lost = true;
@@ -124,7 +164,7 @@ impl FrameStates<'_, '_> {
         self.is_leaf = caller.exact;
         if !caller.exact {
             let changed = self.context.arch.conventions.caller_saved;
-            changed.iter().for_each(|&it| self.registers.forget(it));
+            changed.iter().for_each(|&it| registers.forget(it));
         }
     }
 }
@@ -160,10 +200,23 @@ impl<'i> Walker<'i> {
             first,
             saved,
             next,
-            registers,
+            registers: None,
+            sampled: registers,
             is_leaf,
             is_lost,
         })
+    }
+
+    /// Returns the mapping, the address in its file, and the rule of a looked-up address.
+    fn rule_at(
+        &mut self,
+        lookup: Avma,
+        context: &WalkContext<'_>,
+    ) -> Option<(CachedMapping, Svma, Rule)> {
+        let mapping = self.cache.mappings.lookup(lookup, context.memory.space, self.images)?;
+        let svma = Svma(lookup.0.wrapping_sub(mapping.bias));
+        let rule = self.rule_of(mapping.file?, svma, lookup, context);
+        Some((mapping, svma, rule))
     }
 
     /// Steps out of a frame; `None` if it has no caller by call frame information.
@@ -174,9 +227,7 @@ impl<'i> Walker<'i> {
         registers: &mut Registers,
         context: &WalkContext<'_>,
     ) -> Option<Caller> {
-        let mapping = self.cache.mappings.lookup(lookup, context.memory.space, self.images)?;
-        let svma = Svma(lookup.0.wrapping_sub(mapping.bias));
-        let rule = self.rule_of(mapping.file?, svma, lookup, context);
+        let (mapping, svma, rule) = self.rule_at(lookup, context)?;
         let callee = LookedUpFrame { mapping: &mapping, lookup, svma, is_leaf };
         let step = match context.arch.word {
             NARROW => self.step::<NARROW>(rule, callee, registers, context),
