@@ -89,12 +89,7 @@ impl RequestedVariables {
 
     /// Searches a file. Unless `thorough`, files that contain none of the names are skipped.
     fn search(&self, image: &LoadedImage, images: &ImageStore, thorough: bool) -> Searched {
-        let name = |it: &'_ Request| {
-            let text = if it.is_thread_local() { &it.path.variable } else { &it.function };
-            identifier(text).to_owned()
-        };
-        let names: Vec<_> = self.requests.iter().map(name).collect();
-        let names: Vec<_> = names.iter().map(String::as_str).collect();
+        let names: Vec<_> = self.requests.iter().map(name_in_file).collect();
         let debug = match thorough {
             true => DebugInfo::load(image, images),
             false => DebugInfo::load_named(image, images, &names),
@@ -151,6 +146,11 @@ impl RequestedVariables {
     fn meter(&self) -> Meter {
         Meter::new(&self.budget, VALUE)
     }
+}
+
+/// Returns the identifier that the debug information of a file with the requested variable contains.
+fn name_in_file(request: &Request) -> &str {
+    identifier(if request.is_thread_local() { &request.path.variable } else { &request.function })
 }
 
 /// Returns the error of the file that has more of the request; names similar to a function are merged.

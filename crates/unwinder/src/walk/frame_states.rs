@@ -90,9 +90,7 @@ impl FrameStates<'_, '_> {
         if arch.word != WIDE || number == arch.return_address || number == arch.pc {
             return None;
         }
-        if at > 0 && arch.conventions.caller_saved.contains(&number) {
-            return Some(None);
-        }
+        let is_changed = arch.conventions.caller_saved.contains(&number);
         let slot = arch.slots.iter().position(|it| *it == number);
         for callee in (0..at).rev() {
             let (frame, caller) = (self.frames.get(callee)?, self.frames.get(callee + 1)?);
@@ -106,6 +104,10 @@ impl FrameStates<'_, '_> {
             let pc = memory.read(slot_at::<WIDE>(extent.cfa, rule.return_address())).ok()?;
             if Walker::caller_at(pc, false, arch)?.lookup() != caller.in_process() {
                 return None;
+            }
+            // Only a frame that was interrupted, not called from, has all registers.
+            if is_changed {
+                return Some(None);
             }
             if let Some(address) = slot.and_then(|slot| rule.slot_of::<WIDE>(slot, extent)) {
                 return Some(memory.read(address).ok());
