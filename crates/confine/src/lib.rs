@@ -17,4 +17,4 @@ mod privileges;
 pub use broker::{BrokeredHost, Channel, HostReply, HostRequest, answer};
 pub use channel::{Receiver, Sender, pair};
 pub use confinement::{Confined, Confinement, confine};
-pub use privileges::drop_privileges;
+pub use privileges::{allow_preferred_threads, drop_privileges};

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use rustix::process::geteuid;
+use rustix::process::{Resource, Rlimit, geteuid, setrlimit};
 use rustix::thread::{
     CapabilitySet, CapabilitySets, Gid, Uid, set_capabilities, set_thread_groups,
     set_thread_res_gid, set_thread_res_uid,
@@ -10,6 +10,16 @@ use rustix::thread::{
 
 /// User and group without files. Source: the kernel's `overflowuid`.
 const NOBODY: u32 = 65_534;
+
+/// Lets the threads of this process raise their priority with [`host::prefer_this_thread`] after it gave up its rights.
+/// Only the superuser has a right to keep.
+///
+/// Source: `getrlimit(2)`, `RLIMIT_NICE`: a limit of 20 − n allows a nice value of n.
+pub fn allow_preferred_threads() {
+    let limit = u64::try_from(20 - host::PREFERRED_NICE).ok();
+    // Without it, all threads have the same priority.
+    let _ = setrlimit(Resource::Nice, Rlimit { current: limit, maximum: limit });
+}
 
 /// Makes a process of the superuser one of the user nobody, without groups and capabilities.
 /// Applies to this thread and to those that it starts later: call it before the first one.

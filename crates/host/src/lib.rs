@@ -46,6 +46,7 @@ mod real_host;
 mod recorded_file;
 mod restricted_host;
 mod stat;
+mod thread_priority;
 mod writing;
 
 use std::ffi::OsString;
@@ -71,6 +72,7 @@ pub use real_host::RealHost;
 pub use recorded_file::{MapsLine, RecordedFile};
 pub use restricted_host::RestrictedHost;
 pub use stat::{DirEntry, FileKind, FileOwner, FileStamp, FileStat, HostFile, HostText};
+pub use thread_priority::{PREFERRED_NICE, prefer_this_thread};
 pub use writing::growing::GrowingFile;
 pub use writing::new_file::{NewFile, replace_file};
 pub use writing::scratch::ScratchDir;

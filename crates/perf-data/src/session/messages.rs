@@ -1,6 +1,7 @@
 //! Messages of the reading thread to the session: the head on a separate channel, then batches, then the end.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::SyncSender;
 
 use super::batch::Batch;
@@ -23,6 +24,23 @@ pub(crate) struct Outbox {
     /// `None` after the head was sent, which precedes all batches.
     head: Option<SyncSender<Arc<Head>>>,
     messages: SyncSender<ReadMessage>,
+    waiting: WaitingMessages,
+}
+
+/// Number of messages that were sent and not yet received, or wait to be sent.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WaitingMessages(Arc<AtomicUsize>);
+
+impl WaitingMessages {
+    /// Returns the number of messages.
+    pub(crate) fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Counts a message as received.
+    pub(crate) fn received(&self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// The session was dropped and no longer receives batches.
@@ -30,8 +48,12 @@ pub(crate) struct ReceiverGone;
 
 impl Outbox {
     /// Returns an outbox from which nothing was sent.
-    pub(crate) fn new(head: SyncSender<Arc<Head>>, messages: SyncSender<ReadMessage>) -> Self {
-        Self { head: Some(head), messages }
+    pub(crate) fn new(
+        head: SyncSender<Arc<Head>>,
+        messages: SyncSender<ReadMessage>,
+        waiting: WaitingMessages,
+    ) -> Self {
+        Self { head: Some(head), messages, waiting }
     }
 
     /// Returns true if the head was sent.
@@ -49,6 +71,7 @@ impl Outbox {
 
     /// Sends a message; blocks while the channel is full.
     pub(crate) fn send(&self, message: ReadMessage) -> Result<(), ReceiverGone> {
+        self.waiting.0.fetch_add(1, Ordering::Relaxed);
         self.messages.send(message).map_err(|_| ReceiverGone)
     }
 }

@@ -37,7 +37,7 @@ use std::time::Duration;
 use budget::MemoryBudget;
 
 use self::input::open;
-use self::messages::{Outbox, ReadMessage};
+use self::messages::{Outbox, ReadMessage, WaitingMessages};
 use crate::container::Head;
 use crate::error::Error;
 use crate::finding::Findings;
@@ -53,6 +53,7 @@ pub struct Session {
     head: Arc<Head>,
     counts: RecordCounts,
     messages: Receiver<ReadMessage>,
+    waiting: WaitingMessages,
     end: Option<SessionEnd>,
 }
 
@@ -96,7 +97,8 @@ impl Session {
         let usual = if options.eager.is_some() { 0 } else { 1 };
         let waiting = options.live.map_or(usual, |live| live.waiting.max(1));
         let (send_message, messages) = sync_channel(waiting);
-        let out = Outbox::new(send_head, send_message);
+        let waiting = WaitingMessages::default();
+        let out = Outbox::new(send_head, send_message, waiting.clone());
         let memory = memory.clone();
         std::thread::spawn(move || reading::read(opened, options, &memory, out));
         // Without events the head is sent last, so there are no counts to report.
@@ -106,7 +108,7 @@ impl Session {
             return Err(no_events);
         }
         let counts = RecordCounts::default();
-        Ok(Self { head, counts, messages, end: None })
+        Ok(Self { head, counts, messages, waiting, end: None })
     }
 
     /// Returns the next batch in time order if it arrives within `wait`; [`Duration::MAX`] waits without limit.
@@ -119,6 +121,7 @@ impl Session {
             }
             match self.messages.recv_timeout(wait) {
                 Ok(message) => {
+                    self.waiting.received();
                     if let Some(batch) = self.take_in(message, findings) {
                         return NextBatch::Batch(batch);
                     }
@@ -140,6 +143,13 @@ impl Session {
     #[must_use]
     pub fn counts(&self) -> &RecordCounts {
         &self.counts
+    }
+
+    /// Returns the number of batches that were read and not yet returned, and of the one that waits for space if
+    /// [`LiveBatches::waiting`] are there. The end counts as a batch.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.waiting.count()
     }
 
     /// Returns the next batch in time order; `None` after the last one.

@@ -8,7 +8,7 @@ use super::batcher::{BatchMode, Batcher};
 use super::input::OpenedRecording;
 use super::messages::Outbox;
 use super::options::SessionOptions;
-use crate::stream::{Driver, Flow, SinkContext};
+use crate::stream::{Driver, Feed, Flow, SinkContext};
 
 /// Bytes that may wait for the end of their round in a stream that is compressed as a whole.
 /// Its size does not bound the waiting bytes, because the compression ratio can be very high.
@@ -16,7 +16,7 @@ const PACKED_PENDING: u64 = 128 << 20;
 
 /// Reads all of a recording. Returns early if the session was dropped.
 pub(crate) fn read(
-    opened: OpenedRecording,
+    mut opened: OpenedRecording,
     mut options: SessionOptions,
     memory: &Arc<MemoryBudget>,
     out: Outbox,
@@ -24,6 +24,7 @@ pub(crate) fn read(
     if opened.is_packed {
         options.pending_bytes = options.pending_bytes.min(PACKED_PENDING);
     }
+    opened.feeds.iter_mut().for_each(Feed::begin);
     let mode = match options.eager {
         _ if opened.is_stream => BatchMode::Rounds,
         Some(batches) if opened.is_plain() => BatchMode::eager(batches),

@@ -18,6 +18,9 @@ pub(crate) struct FeedBlock {
 
 /// A byte stream that reports whether more bytes are available.
 pub trait LiveRead: Read + Send {
+    /// Called by the thread that reads the records, before it does. The format was detected by another thread.
+    fn begin(&mut self) {}
+
     /// Returns the number of bytes that can be read without blocking, after waiting up to
     /// `wait` for the first; 1 at the end of the stream.
     /// `None` if no bytes arrived in time; 0 if the number cannot be determined, so that a read may block.
@@ -194,6 +197,15 @@ impl Read for BlockingReader {
 }
 
 impl Feed {
+    /// Prepares the calling thread to read.
+    pub(crate) fn begin(&mut self) {
+        if let Self::Reader(reader) = self
+            && let ReaderSource::Live(stream) = &mut reader.inner
+        {
+            stream.begin();
+        }
+    }
+
     /// Returns the next block. It begins with `carry`, the bytes of the incomplete record at the end of the last block.
     pub(crate) fn next_block(
         &mut self,

@@ -89,6 +89,26 @@ fn batches_do_not_depend_on_the_pieces() {
 }
 
 #[test]
+fn waiting_batches_are_counted() {
+    let live = Some(LiveBatches { every: 20, waiting: 100 });
+    let options = SessionOptions { batch_bytes: u64::MAX, live, ..*OPTIONS };
+    let mut findings = Findings::default();
+    let input = pieces(1000, Ok(()));
+    let mut session = Session::open(input, options, &mut findings).expect("a recording");
+    // The last message is the end.
+    while session.waiting() < 12 {
+        std::thread::yield_now();
+    }
+    let waiting: Vec<usize> = std::iter::from_fn(|| {
+        session.next_batch(&mut findings)?;
+        Some(session.waiting())
+    })
+    .collect();
+    assert_eq!(waiting, [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
+    assert_eq!(session.waiting(), 0);
+}
+
+#[test]
 fn a_stream_that_nobody_wants_any_more_ends() {
     let end = Err(io::ErrorKind::ConnectionAborted);
     let (_, _, findings) = read(pieces(1000, end), options(20));

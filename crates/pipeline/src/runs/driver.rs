@@ -67,6 +67,17 @@ impl<'r> Driver<'r> {
         session.next_batch_within(if *is_stream { wait } else { Duration::MAX }, found)
     }
 
+    /// Returns the number of batches that wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.reading.session.waiting()
+    }
+
+    /// Returns the number of samples and other records that the kernel lost up to the last batch.
+    pub(super) fn lost(&self) -> u64 {
+        let counts = self.reading.session.counts();
+        counts.lost_samples.saturating_add(counts.lost_events)
+    }
+
     /// Records the facts of a batch apart from its samples.
     pub(super) fn record_batch(&mut self, batch: &Batch) {
         self.output.record_batch(batch, &self.reading.session, self.replayer.partial().profile);

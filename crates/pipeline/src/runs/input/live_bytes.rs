@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use host::{ByteStream, Ready};
+use host::{ByteStream, Ready, prefer_this_thread};
 use perf_data::{Input, LiveRead};
 
 use crate::observer::Observer;
@@ -42,6 +42,10 @@ impl Read for LiveBytes {
 }
 
 impl LiveRead for LiveBytes {
+    fn begin(&mut self) {
+        prefer_this_thread();
+    }
+
     fn ready(&mut self, wait: Duration) -> io::Result<Option<usize>> {
         if self.over.load(Ordering::Relaxed) || self.observer.is_cancelled() {
             return Err(io::ErrorKind::ConnectionAborted.into());

@@ -109,7 +109,7 @@ const READ_BYTES: usize = 256 << 10;
 /// of the stream does not block.
 const TICK_BYTES: u64 = 4 << 20;
 /// Limit on these waiting batches.
-const TICK_BATCHES: usize = 32;
+pub(super) const TICK_BATCHES: usize = 32;
 /// Bytes of a batch for each thread, enough to give every thread slices of samples.
 const OF_THREAD: u64 = 16 << 20;
 

@@ -17,7 +17,8 @@ use perf_data::NextBatch;
 use profile::{Profile, SampleRow};
 use replay::Renewed;
 
-use super::read_path::{ReadOutcome, Ticks};
+use super::backlog::Backlog;
+use super::read_path::{ReadOutcome, TICK_BATCHES, Ticks};
 use crate::error::Error;
 use crate::observer::{Stage, begin};
 use crate::runs::driver::Driver;
@@ -30,8 +31,8 @@ const LOOK_UP: Duration = Duration::from_secs(1);
 /// Least pause after a look-up of names, as a multiple of its duration.
 const REST: u32 = 9;
 
-/// Time without an idle moment after which stacks are dropped. The batches that may wait hold some four seconds.
-const BEHIND: Duration = Duration::from_millis(1500);
+/// Batches that wait when stacks begin to be dropped, until none waits.
+const BEHIND: usize = TICK_BATCHES / 4;
 
 /// Processes a stream to its end, or until the sink has enough.
 pub(crate) fn follow(driver: &mut Driver<'_>, ticks: Ticks) -> Result<ReadOutcome, Error> {
@@ -43,12 +44,12 @@ pub(crate) fn follow(driver: &mut Driver<'_>, ticks: Ticks) -> Result<ReadOutcom
     driver.output.begin(driver.replayer.partial().profile)?;
     begin(run.observer, Stage::Unwinding);
     let mut clock = TickClock { ticks, look_up: None, renewed: Instant::now() };
-    let mut caught_up = Instant::now();
+    let mut backlog = Backlog::new(BEHIND, Instant::now());
     let mut wait = LOOK;
     while !driver.output.sink.is_enough() {
         let batch = match driver.next(Duration::ZERO) {
             NextBatch::NotYet => {
-                caught_up = Instant::now();
+                backlog.caught_up();
                 driver.next(wait)
             }
             next => next,
@@ -58,7 +59,11 @@ pub(crate) fn follow(driver: &mut Driver<'_>, ticks: Ticks) -> Result<ReadOutcom
             NextBatch::NotYet => None,
             NextBatch::Disordered | NextBatch::End => break,
         };
-        driver.replayer.drop_stacks(ticks.drops_stacks && caught_up.elapsed() >= BEHIND);
+        if let Some(batch) = &batch {
+            let samples = batch.samples().len();
+            backlog.add(samples, driver.waiting(), driver.lost(), Instant::now());
+        }
+        driver.replayer.drop_stacks(ticks.drops_stacks && backlog.is_behind());
         run.go_on()?;
         if let Some(batch) = batch {
             driver.record_batch(&batch);

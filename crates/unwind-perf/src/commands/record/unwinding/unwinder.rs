@@ -20,9 +20,10 @@ use std::thread::JoinHandle;
 
 use anyhow::{Context as _, anyhow};
 use confine::{
-    BrokeredHost, Channel, Confinement, Receiver, Sender, answer, confine, drop_privileges, pair,
+    BrokeredHost, Channel, Confinement, Receiver, Sender, allow_preferred_threads, answer, confine,
+    drop_privileges, pair,
 };
-use host::{ByteStream, Host};
+use host::{ByteStream, Host, prefer_this_thread};
 use perf_data::StreamSuccession;
 use pipeline::{NameOptions, Observer, Options, Source, Unobserved};
 
@@ -229,7 +230,10 @@ fn continued(succession: &StreamSuccession) -> io::Result<ByteStream> {
     let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let succession = succession.clone();
     // The reader of a stream that cannot be copied gets its end.
-    std::thread::spawn(move || drop(succession.copy(input, File::from(copy))));
+    std::thread::spawn(move || {
+        prefer_this_thread();
+        drop(succession.copy(input, File::from(copy)));
+    });
     Ok(ByteStream::of_descriptor(out))
 }
 
@@ -245,6 +249,7 @@ pub(crate) fn unwind_recording() -> anyhow::Result<Status> {
     };
     let host: Arc<dyn Host> =
         Arc::new(BrokeredHost::new(channel.clone(), UnwinderMessage::Host, host()));
+    allow_preferred_threads();
     drop_privileges().context("the unwinder cannot give up its rights")?;
     confine(&Confinement {
         memory: None,
