@@ -257,6 +257,14 @@ impl Image {
         section::unpack_early(section, self.bytes(), &self.path, self.unpacked());
     }
 
+    /// Returns decompressed bytes of a section for the next call of [`Self::section_data`]. Bytes that are not those of
+    /// the section are dropped.
+    pub fn give_back(&self, section: &Section, bytes: Vec<u8>) {
+        if section.is_compressed() && bytes.len() as u64 == section.unpacked_size {
+            section.prefetch.give_back(bytes);
+        }
+    }
+
     /// Returns the bytes of a section as stored. `None` if they are compressed, which tools do not do
     /// for symbols and tables of the dynamic loader.
     /// No decompression, so it is fast enough for every frame.

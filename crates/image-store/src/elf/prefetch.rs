@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-/// Prefetch state of a section. The first request takes the bytes, so that memory use does not increase.
+/// Prefetch state of a section. A request takes the bytes, so that memory use does not increase.
 #[derive(Default)]
 pub(crate) struct SectionPrefetch(Mutex<PrefetchState>);
 
@@ -23,6 +23,12 @@ impl SectionPrefetch {
         if matches!(*state, PrefetchState::Untouched) {
             *state = unpack().map_or(PrefetchState::Requested, PrefetchState::Unpacked);
         }
+    }
+
+    /// Returns bytes that were taken, for the next request.
+    pub(crate) fn give_back(&self, bytes: Vec<u8>) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *state = PrefetchState::Unpacked(bytes);
     }
 
     /// Returns the prefetched bytes at the first call, if there are any.
@@ -53,6 +59,15 @@ mod tests {
         assert_eq!([prefetch.take(), prefetch.take()], [Some(vec![1]), None]);
         prefetch.unpack(|| Some(vec![3]));
         assert_eq!(prefetch.take(), None);
+    }
+
+    #[test]
+    fn bytes_that_are_given_back_are_given_once_more() {
+        let prefetch = SectionPrefetch::default();
+        prefetch.unpack(|| Some(vec![1]));
+        prefetch.give_back(prefetch.take().expect("prefetched"));
+        prefetch.unpack(|| Some(vec![2]));
+        assert_eq!([prefetch.take(), prefetch.take()], [Some(vec![1]), None]);
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub(super) type Sections<'i> = Vec<(SectionId, Cow<'i, [u8]>)>;
 pub(super) struct DebugInfo<'i> {
     image: &'i Image,
     main: Sections<'i>,
-    supplement: Option<Sections<'i>>,
+    supplement: Option<(&'i Image, Sections<'i>)>,
     split: Vec<SplitFile<'i>>,
     endian: RunTimeEndian,
 }
@@ -35,6 +35,14 @@ const OTHERS: [SectionId; 11] = [
     SectionId::DebugAddr,
     SectionId::DebugRanges,
     SectionId::DebugRngLists,
+    SectionId::DebugLoc,
+    SectionId::DebugLocLists,
+    SectionId::DebugTypes,
+    SectionId::DebugCuIndex,
+    SectionId::DebugTuIndex,
+];
+/// Those of them that the look-up of names does not need.
+const ONLY_HERE: [SectionId; 5] = [
     SectionId::DebugLoc,
     SectionId::DebugLocLists,
     SectionId::DebugTypes,
@@ -80,7 +88,7 @@ impl<'i> DebugInfo<'i> {
         let endian =
             if main.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
         let of_file = |image: &'i Image| sections(image, &NAMES, |id| Some(id.name()));
-        let supplement = image.alt(images).map(|alt| of_file(alt));
+        let supplement = image.alt(images).map(|alt| (&**alt, of_file(alt)));
         Some(Self { image: main, main: of_file(main), supplement, split: Vec::new(), endian })
     }
 
@@ -88,7 +96,7 @@ impl<'i> DebugInfo<'i> {
     fn complete(&mut self, image: &'i LoadedImage, images: &'i ImageStore) {
         let of_file = |image: &'i Image| sections(image, &OTHERS, |id| Some(id.name()));
         self.main.extend(of_file(self.image));
-        if let Some((supplement, alt)) = self.supplement.as_mut().zip(image.alt(images)) {
+        if let Some((alt, supplement)) = &mut self.supplement {
             supplement.extend(of_file(alt));
         }
         self.split = SplitFile::load_all(&dwarf_of(&self.main, self.endian), image, images);
@@ -104,7 +112,8 @@ impl<'i> DebugInfo<'i> {
     /// The sections of all files.
     fn all(&self) -> impl Iterator<Item = &Sections<'i>> {
         let split = self.split.iter().map(|file| &file.sections);
-        std::iter::once(&self.main).chain(&self.supplement).chain(split)
+        let supplement = self.supplement.iter().map(|(_, sections)| sections);
+        std::iter::once(&self.main).chain(supplement).chain(split)
     }
 
     /// Finds the variables of requests.
@@ -151,12 +160,28 @@ impl<'i> DebugInfo<'i> {
         let size = self.all().flatten().map(|(_, data)| data.len()).sum();
         let meter = Meter::new(budget, size);
         let mut dwarf = dwarf_of(&self.main, self.endian);
-        if let Some(supplement) = &self.supplement {
+        if let Some((_, supplement)) = &self.supplement {
             dwarf.set_sup(dwarf_of(supplement, self.endian));
         }
         let split: Vec<_> =
             self.split.iter().flat_map(|file| file.parts(&dwarf, self.endian)).collect();
         read(&Sources::new(&dwarf, &split, &meter)?)
+    }
+}
+
+impl Drop for DebugInfo<'_> {
+    /// Returns the unpacked sections to their files, for the look-up of names.
+    fn drop(&mut self) {
+        let main = (self.image, std::mem::take(&mut self.main));
+        for (image, sections) in std::iter::once(main).chain(self.supplement.take()) {
+            for (id, data) in sections {
+                if let (Cow::Owned(data), Some(section)) = (data, image.section(id.name()))
+                    && !ONLY_HERE.contains(&id)
+                {
+                    image.give_back(section, data);
+                }
+            }
+        }
     }
 }
 
