@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use budget::Meter;
-use gimli::{Operation, Reader, constants as c};
+use gimli::{DwTag, Operation, Reader, constants as c};
 
 use crate::absence::Absence;
 use crate::dwarf::{self, DieKey, Entry, Sources, Walk};
@@ -100,22 +100,18 @@ fn named<'a, R: Reader<Offset = usize>>(
         let mut scopes: Vec<(isize, String)> = Vec::new();
         // Names around declarations, which definitions outside of their namespace or class complete.
         let mut declared: BTreeMap<DieKey, String> = BTreeMap::new();
-        let read = Walk::new(sources, unit).run(None, |unit, die| {
+        let read = Walk::new(sources, unit).run(None, may_declare, |unit, die| {
             while scopes.last().is_some_and(|&(depth, _)| depth >= die.depth()) {
                 scopes.pop();
             }
             match die.tag() {
                 c::DW_TAG_variable | c::DW_TAG_member => {}
-                c::DW_TAG_namespace
-                | c::DW_TAG_module
-                | c::DW_TAG_structure_type
-                | c::DW_TAG_class_type => {
+                c::DW_TAG_compile_unit | c::DW_TAG_partial_unit => return Ok(true),
+                _ => {
                     let name = dwarf::name(unit, die, c::DW_AT_name).unwrap_or_default();
                     scopes.push((die.depth(), name));
                     return Ok(true);
                 }
-                c::DW_TAG_compile_unit | c::DW_TAG_partial_unit => return Ok(true),
-                _ => return Ok(false),
             }
             let around = scopes.iter().map(|(_, name)| name.as_str());
             let around = around.filter(|name| !name.is_empty()).collect::<Vec<_>>().join("::");
@@ -146,6 +142,21 @@ fn named<'a, R: Reader<Offset = usize>>(
         undamaged(read)?;
     }
     Ok(found)
+}
+
+/// Returns true if an entry is a variable, or variables may be below it.
+const fn may_declare(tag: DwTag) -> bool {
+    matches!(
+        tag,
+        c::DW_TAG_variable
+            | c::DW_TAG_member
+            | c::DW_TAG_namespace
+            | c::DW_TAG_module
+            | c::DW_TAG_structure_type
+            | c::DW_TAG_class_type
+            | c::DW_TAG_compile_unit
+            | c::DW_TAG_partial_unit
+    )
 }
 
 /// Returns true if a location is in the block of a thread.

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use gimli::{AttributeValue, DebuggingInformationEntry, DwAt, Reader, constants as c};
+use gimli::{AttributeValue, DebuggingInformationEntry, DwAt, DwTag, Reader, constants as c};
 
 use super::Ranges;
 use super::sources::{DieKey, LoadedUnit, Sources};
@@ -75,14 +75,18 @@ impl<'a, R: Reader<Offset = usize>> Entry<'a, R> {
         sources: &Sources<'a, R>,
         mut child: impl FnMut(Self) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        Walk::new(sources, self.unit.clone()).run(Some(self.die.offset()), |unit, die| {
-            if die.depth() == 0 {
-                return Ok(true);
-            }
-            let key = unit.key(die.offset());
-            child(Entry { unit: unit.clone(), die: die.clone(), key })?;
-            Ok(false)
-        })
+        Walk::new(sources, self.unit.clone()).run(
+            Some(self.die.offset()),
+            |_| true,
+            |unit, die| {
+                if die.depth() == 0 {
+                    return Ok(true);
+                }
+                let key = unit.key(die.offset());
+                child(Entry { unit: unit.clone(), die: die.clone(), key })?;
+                Ok(false)
+            },
+        )
     }
 }
 
@@ -151,10 +155,12 @@ impl<'a, 's, R: Reader<Offset = usize>> Walk<'a, 's, R> {
         Self { sources, unit }
     }
 
-    /// Calls `visit` for each entry below `start`, or of the unit. `visit` returns false to skip the children.
+    /// Calls `visit` for each entry below `start`, or of the unit, whose kind is wanted. `visit` returns false to skip
+    /// the children; those of other kinds are skipped.
     pub(crate) fn run(
         &self,
         start: Option<gimli::UnitOffset>,
+        is_wanted: impl Fn(DwTag) -> bool,
         mut visit: impl FnMut(
             &Rc<LoadedUnit<'a, R>>,
             &DebuggingInformationEntry<R>,
@@ -166,20 +172,26 @@ impl<'a, 's, R: Reader<Offset = usize>> Walk<'a, 's, R> {
         let mut skip_below = isize::MAX;
         while !raw.is_empty() {
             self.sources.meter().steps(1)?;
-            let is_entry = raw.read_entry(&mut die)?;
-            if start.is_some() && raw.next_depth() <= 0 && !is_entry {
-                break;
-            }
-            if !is_entry {
+            let (depth, entry) = (raw.next_depth(), raw.clone());
+            let Some(abbreviation) = raw.read_abbreviation()? else {
+                if start.is_some() && raw.next_depth() <= 0 {
+                    break;
+                }
                 continue;
-            }
-            let depth = die.depth();
+            };
             if depth > MAX_DEPTH {
                 return Err(gimli::Error::MissingUnitDie.into());
             }
-            if depth > skip_below {
+            let is_skipped = depth > skip_below;
+            if is_skipped || !is_wanted(abbreviation.tag()) {
+                if !is_skipped {
+                    skip_below = depth;
+                }
+                raw.skip_attributes(abbreviation.attributes())?;
                 continue;
             }
+            raw = entry;
+            raw.read_entry(&mut die)?;
             skip_below = if visit(unit, &die)? { isize::MAX } else { depth };
             if start.is_some() && depth == 0 && !die.has_children() {
                 break;

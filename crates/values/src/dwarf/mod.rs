@@ -2,11 +2,13 @@
 
 mod abbreviations;
 mod entry;
+mod mentions;
 mod sources;
 
 pub use sources::Sources;
 
 pub(crate) use entry::{Entry, Walk, flag, name, signed, unsigned};
+pub(crate) use mentions::{Mentions, is_word_byte};
 pub(crate) use sources::{DieKey, LoadedUnit};
 
 /// Address ranges, in addresses of the image (SVMA).

@@ -6,7 +6,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use budget::Meter;
-use gimli::{Dwarf, Reader, UnitHeader, UnitType};
+use gimli::{Dwarf, Endianity as _, Reader, Section as _, UnitHeader, UnitType};
 
 use super::abbreviations::Tables;
 use super::entry::Entry;
@@ -208,6 +208,43 @@ impl<'a, R: Reader<Offset = usize>> Sources<'a, R> {
             self.meter.steps(lines.header().header_length() as u64 / 8)?;
         }
         Ok(unit)
+    }
+
+    /// Returns the files whose units state strings by their place: not the split ones.
+    pub(super) fn plain_files(&self) -> impl Iterator<Item = &'a Dwarf<R>> {
+        std::iter::once(self.main).chain(self.main.sup())
+    }
+
+    /// Returns the bytes of a unit, and whether they are big-endian; `None` if it states strings by their index.
+    pub(super) fn plain_unit(&self, index: usize) -> Result<Option<(R, bool)>, Error> {
+        let place = self.units.get(index).ok_or(gimli::Error::MissingUnitDie)?;
+        if place.section >= 4
+            || self
+                .tables
+                .forms(place.dwarf, place.section, &place.header, self.meter)?
+                .strings_by_index
+        {
+            return Ok(None);
+        }
+        let is_type = place.section % 2 == 1;
+        let (info, types) = (&place.dwarf.debug_info, &place.dwarf.debug_types);
+        let mut bytes = if is_type { types.reader() } else { info.reader() }.clone();
+        bytes.skip(place.start)?;
+        bytes.truncate(place.end.saturating_sub(place.start))?;
+        let is_big = bytes.endian().is_big_endian();
+        Ok(Some((bytes, is_big)))
+    }
+
+    /// Returns true if entries of a unit refer to entries of others.
+    pub(crate) fn refers_elsewhere(&self, index: usize) -> Result<bool, Error> {
+        let place = self.units.get(index).ok_or(gimli::Error::MissingUnitDie)?;
+        Ok(self.tables.forms(place.dwarf, place.section, &place.header, self.meter)?.other_units)
+    }
+
+    /// Returns the positions of a unit.
+    pub(crate) fn positions(&self, index: usize) -> Option<std::ops::Range<DieKey>> {
+        let UnitPlace { section, start, end, .. } = *self.units.get(index)?;
+        Some(DieKey { section, offset: start }..DieKey { section, offset: end })
     }
 
     /// Reads the entry at a position.

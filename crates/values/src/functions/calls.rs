@@ -74,7 +74,7 @@ impl<'a, 's, R: Reader<Offset = usize>> Calls<'a, 's, R> {
         for index in 0..sources.len() {
             let mut around = Vec::<(isize, DieKey)>::new();
             let Some(unit) = undamaged(sources.unit(index))? else { continue };
-            let read = Walk::new(sources, unit).run(None, |unit, die| {
+            let read = Walk::new(sources, unit).run(None, has_calls, |unit, die| {
                 while around.last().is_some_and(|&(depth, _)| depth >= die.depth()) {
                     around.pop();
                 }
@@ -102,7 +102,7 @@ impl<'a, 's, R: Reader<Offset = usize>> Calls<'a, 's, R> {
                         self.found.push(Found { key, host, return_address, callee, is_tail });
                         return Ok(false);
                     }
-                    tag => return Ok(has_calls(tag)),
+                    _ => {}
                 }
                 Ok(true)
             });
@@ -276,11 +276,14 @@ const ALL_TAIL_CALLS: [DwAt; 5] = [
     c::DW_AT_GNU_all_tail_call_sites,
 ];
 
-/// Returns true if calls may be below an entry.
+/// Returns true if an entry is a call, or calls may be below it.
 const fn has_calls(tag: DwTag) -> bool {
     matches!(
         tag,
-        c::DW_TAG_namespace
+        c::DW_TAG_subprogram
+            | c::DW_TAG_call_site
+            | c::DW_TAG_GNU_call_site
+            | c::DW_TAG_namespace
             | c::DW_TAG_module
             | c::DW_TAG_structure_type
             | c::DW_TAG_class_type

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use gimli::{AttributeValue, DebuggingInformationEntry, Reader, constants as c};
+use gimli::{AttributeValue, DebuggingInformationEntry, DwTag, Reader, constants as c};
 
 use super::find::{Named, NamedEntry, undamaged};
 use super::pattern::Pattern;
@@ -28,35 +28,26 @@ pub(super) fn collect<'a, R: Reader<Offset = usize>>(
         let mut places = Vec::<(DieKey, Vec<DieKey>)>::new();
         // Functions around the entry: depth, position, and whether they are out of line.
         let mut around = Vec::<(isize, DieKey, bool)>::new();
+        if !may_refer(sources, index, named)? {
+            continue;
+        }
         let Some(unit) = undamaged(sources.unit(index))? else { continue };
-        let read = Walk::new(sources, unit).run(None, |unit, die| {
+        let read = Walk::new(sources, unit).run(None, may_have_code, |unit, die| {
             while around.last().is_some_and(|&(depth, ..)| depth >= die.depth()) {
                 around.pop();
             }
-            match die.tag() {
-                c::DW_TAG_subprogram | c::DW_TAG_inlined_subroutine => {
-                    let key = unit.key(die.offset());
-                    let has_code = die.has_attr(c::DW_AT_low_pc) || die.has_attr(c::DW_AT_ranges);
-                    if has_code && undamaged(origin(sources, key, named))?.flatten().is_some() {
-                        sources.meter().hold(64)?;
-                        let physical = around.iter().rposition(|&(.., is_physical)| is_physical);
-                        let outer = around.get(physical.unwrap_or(0)..).unwrap_or_default();
-                        places.push((key, outer.iter().map(|&(_, key, _)| key).collect()));
-                    }
-                    around.push((die.depth(), key, die.tag() == c::DW_TAG_subprogram));
-                    Ok(true)
+            if matches!(die.tag(), c::DW_TAG_subprogram | c::DW_TAG_inlined_subroutine) {
+                let key = unit.key(die.offset());
+                let has_code = die.has_attr(c::DW_AT_low_pc) || die.has_attr(c::DW_AT_ranges);
+                if has_code && undamaged(origin(sources, key, named))?.flatten().is_some() {
+                    sources.meter().hold(64)?;
+                    let physical = around.iter().rposition(|&(.., is_physical)| is_physical);
+                    let outer = around.get(physical.unwrap_or(0)..).unwrap_or_default();
+                    places.push((key, outer.iter().map(|&(_, key, _)| key).collect()));
                 }
-                c::DW_TAG_namespace
-                | c::DW_TAG_module
-                | c::DW_TAG_structure_type
-                | c::DW_TAG_class_type
-                | c::DW_TAG_union_type
-                | c::DW_TAG_enumeration_type
-                | c::DW_TAG_lexical_block
-                | c::DW_TAG_compile_unit
-                | c::DW_TAG_partial_unit => Ok(true),
-                _ => Ok(false),
+                around.push((die.depth(), key, die.tag() == c::DW_TAG_subprogram));
             }
+            Ok(true)
         });
         undamaged(read)?;
         for (key, around) in places {
@@ -65,6 +56,34 @@ pub(super) fn collect<'a, R: Reader<Offset = usize>>(
         }
     }
     Ok(())
+}
+
+/// Returns true if entries of a unit may be named ones, or refer to them.
+fn may_refer<'a, R: Reader<Offset = usize>>(
+    sources: &Sources<'a, R>,
+    index: usize,
+    named: &Named,
+) -> Result<bool, Error> {
+    let has_named = sources.positions(index).is_some_and(|it| named.range(it).next().is_some());
+    Ok(has_named || undamaged(sources.refers_elsewhere(index))? != Some(false))
+}
+
+/// Returns true if an entry has code of a function, or its children may.
+const fn may_have_code(tag: DwTag) -> bool {
+    matches!(
+        tag,
+        c::DW_TAG_subprogram
+            | c::DW_TAG_inlined_subroutine
+            | c::DW_TAG_namespace
+            | c::DW_TAG_module
+            | c::DW_TAG_structure_type
+            | c::DW_TAG_class_type
+            | c::DW_TAG_union_type
+            | c::DW_TAG_enumeration_type
+            | c::DW_TAG_lexical_block
+            | c::DW_TAG_compile_unit
+            | c::DW_TAG_partial_unit
+    )
 }
 
 /// Returns the naming entry of a function, by its references.

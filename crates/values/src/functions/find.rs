@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use gimli::{DebuggingInformationEntry, Reader, constants as c};
+use gimli::{DebuggingInformationEntry, DwTag, Reader, constants as c};
 
 use super::Instance;
 use super::calls::Calls;
 use super::collect::collect;
 use super::pattern::Pattern;
 use super::similar::Closest;
-use crate::dwarf::{self, DieKey, LoadedUnit, Sources, Walk};
+use crate::dwarf::{self, DieKey, LoadedUnit, Mentions, Sources, Walk};
 use crate::error::Error;
 use crate::expr::CallSites;
 
@@ -145,17 +145,29 @@ impl<'a, 's, R: Reader<Offset = usize>> Search<'a, 's, R> {
     fn units(&mut self) -> Result<usize, Error> {
         let sources = self.sources;
         let mut damaged = 0;
+        let mentions = match self.closest.iter().any(Option::is_some) {
+            true => None,
+            false => {
+                let words: Vec<String> = self.patterns.iter().map(Pattern::word).collect();
+                Mentions::of(sources, &words)?
+            }
+        };
         for index in 0..sources.len() {
+            let has_word = mentions.as_ref().map(|it| it.may_be_in(sources, index)).transpose();
+            // A damaged unit is counted below.
+            if undamaged(has_word)?.flatten() == Some(false) {
+                continue;
+            }
             self.scopes.clear();
             let read = sources.unit(index).and_then(|unit| {
-                Walk::new(sources, unit).run(None, |unit, die| self.visit(unit, die))
+                Walk::new(sources, unit).run(None, may_name, |unit, die| self.visit(unit, die))
             });
             damaged += usize::from(undamaged(read)?.is_none());
         }
         Ok(damaged)
     }
 
-    /// Considers an entry; returns true if its children may name functions.
+    /// Considers an entry that may name a function or have children that do.
     fn visit(
         &mut self,
         unit: &LoadedUnit<'a, R>,
@@ -183,11 +195,7 @@ impl<'a, 's, R: Reader<Offset = usize>> Search<'a, 's, R> {
                 self.function(unit, die, &name)?;
                 self.scopes.push((depth, name));
             }
-            c::DW_TAG_lexical_block
-            | c::DW_TAG_compile_unit
-            | c::DW_TAG_partial_unit
-            | c::DW_TAG_type_unit => {}
-            _ => return Ok(false),
+            _ => {}
         }
         Ok(true)
     }
@@ -225,4 +233,23 @@ impl<'a, 's, R: Reader<Offset = usize>> Search<'a, 's, R> {
         }
         Ok(())
     }
+}
+
+/// Returns true if an entry names a function, or its children may.
+const fn may_name(tag: DwTag) -> bool {
+    matches!(
+        tag,
+        c::DW_TAG_namespace
+            | c::DW_TAG_module
+            | c::DW_TAG_structure_type
+            | c::DW_TAG_class_type
+            | c::DW_TAG_union_type
+            | c::DW_TAG_interface_type
+            | c::DW_TAG_enumeration_type
+            | c::DW_TAG_subprogram
+            | c::DW_TAG_lexical_block
+            | c::DW_TAG_compile_unit
+            | c::DW_TAG_partial_unit
+            | c::DW_TAG_type_unit
+    )
 }

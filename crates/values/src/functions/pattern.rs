@@ -1,5 +1,7 @@
 //! Names of functions as users write them, compared with those of the debug information.
 
+use crate::dwarf::is_word_byte;
+
 /// A function's name as given.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
@@ -28,6 +30,21 @@ impl Pattern {
     /// Returns the last part without arguments of templates.
     pub(super) fn last(&self) -> &str {
         self.parts.last().map_or("", |part| bare(part))
+    }
+
+    /// Returns an identifier that each matching name has, at the end of which no identifier goes on; empty if it has
+    /// none.
+    pub(super) fn word(&self) -> String {
+        let (name, _) = split_parameters(&self.text);
+        let parts = parts(name);
+        let last = parts.last().map_or("", |part| bare(part.trim()));
+        let is_part = |c: char| u8::try_from(c).map_or(true, is_word_byte);
+        if let Some(rest) = last.strip_prefix("operator") {
+            // `operatornew` matches `operator new`.
+            return if rest.starts_with(is_part) { String::new() } else { "operator".to_owned() };
+        }
+        let words = last.split(|c: char| !is_part(c));
+        words.max_by_key(|word| word.len()).unwrap_or("").to_owned()
     }
 
     /// Returns true if it is a linkage name.
@@ -219,6 +236,27 @@ mod tests {
         assert!(matches("operator<", &[], "operator<") && !matches("operator", &[], "operator<"));
         assert!(matches("operator()", &["F"], "operator()"));
         assert!(matches("{closure#0}", &["main"], "{closure#0}"));
+    }
+
+    #[test]
+    fn each_matching_name_has_the_word() {
+        for (pattern, word) in [
+            ("handle", "handle"),
+            ("ns::A<int>::handle", "handle"),
+            ("f<int>", "f"),
+            ("main.(*T).Handle", "Handle"),
+            ("operator new", "operator"),
+            ("operatornew", ""),
+            ("operator_of", ""),
+            ("T::operator()", "operator"),
+            ("_ZN1A1fEv", "_ZN1A1fEv"),
+            ("main::{closure#0}", "closure"),
+            ("größe", "größe"),
+            ("f.part.0", "part"),
+            ("()", ""),
+        ] {
+            assert_eq!(Pattern::new(pattern).word(), word, "{pattern}");
+        }
     }
 
     #[test]
