@@ -101,13 +101,26 @@ impl Variables {
     /// Returns the values at an address of the image (SVMA), those of the innermost instances first.
     /// For the leaf, the address is its instruction; for callers, the return address - 1.
     pub fn at(&self, address: u64) -> impl Iterator<Item = Match<'_>> {
+        self.entries_at(address).filter_map(move |(entry, _)| self.entry(entry, address))
+    }
+
+    /// Returns the indexes of the values at an address, in the order of [`Self::at`], with those of their requests.
+    pub fn entries_at(&self, address: u64) -> impl Iterator<Item = (u32, usize)> {
         let after = self.segments.partition_point(|(range, _)| range.start <= address);
         let segment = after.checked_sub(1).and_then(|at| self.segments.get(at));
         let order = segment.filter(|(range, _)| range.contains(&address)).map(|(_, order)| order);
         let order = order.and_then(|it| self.order.get(it.start as usize..it.end as usize));
-        let entries =
-            order.unwrap_or_default().iter().filter_map(|&at| self.entries.get(at as usize));
-        entries.map(move |entry| Match { variables: self, entry, address })
+        order
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|&at| Some((at, self.entries.get(at as usize)?.request as usize)))
+    }
+
+    /// Returns the value with an index of [`Self::entries_at`] at the same address.
+    #[must_use]
+    pub fn entry(&self, index: u32, address: u64) -> Option<Match<'_>> {
+        let entry = self.entries.get(index as usize)?;
+        Some(Match { variables: self, entry, address })
     }
 
     /// Calls of this image, for frames whose caller is in it.

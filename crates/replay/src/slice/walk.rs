@@ -258,11 +258,9 @@ impl WalkedSlice {
         let n_labels = planned.labels.as_ref().map_or(0, |labels| labels.len());
         // No thread has the id 0.
         let tid = user.sample.tid.unwrap_or_default();
-        let values = variables.read(walker, (&state, tid), registers.iter(), frames);
-        let values = values
-            .into_iter()
-            .map(|(request, value)| SliceValue::new(row as u32, n_labels + request, value));
-        self.values.extend(values);
+        variables.read(walker, (&state, tid), registers.iter(), frames, |request, value| {
+            self.values.push(SliceValue::new(row as u32, n_labels + request, value));
+        });
     }
 
     /// Adds a sample with its frames, innermost first, which belong to a process image.

@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 use module_map::Space;
 use profile::NoLabel;
 use unwinder::{Frame as WalkedFrame, FrameAddress, FrameStates, StateBuffer, UserState, Walker};
-use values::{Absence, Caller, Frame, Match, Value, Variables};
+use values::{Absence, Caller, Frame, Value, Variables};
 
 use super::thread::ThreadLocals;
 use crate::values::OwnedValue;
@@ -18,7 +18,17 @@ use crate::variables::{CachedFile, RequestedVariables};
 pub(crate) struct VariableReader<'r> {
     requested: &'r RequestedVariables,
     files: FilesByModule,
+    /// Those of the last sample.
+    matches: Vec<FoundMatch>,
     buffer: StateBuffer,
+}
+
+/// A frame that answers a request.
+struct FoundMatch {
+    frame: usize,
+    request: usize,
+    /// Index of the entry in the variables of the frame's file.
+    entry: u32,
 }
 
 /// The searched file of each module; `None` if a module has none.
@@ -40,7 +50,8 @@ struct StatedFrame<'a, 's, 'i> {
 
 impl<'r> VariableReader<'r> {
     pub(crate) fn new(requested: &'r RequestedVariables) -> Self {
-        Self { requested, files: HashMap::new(), buffer: StateBuffer::default() }
+        let (files, matches) = (HashMap::new(), Vec::new());
+        Self { requested, files, matches, buffer: StateBuffer::default() }
     }
 
     /// Number of requests.
@@ -48,63 +59,74 @@ impl<'r> VariableReader<'r> {
         self.requested.texts().len()
     }
 
-    /// Returns the values of a sample with these user frames: for each request that a frame answers its index, and the
-    /// value or reason of the innermost such frame.
+    /// Reads the values of a sample with these user frames. Passes to `push` for each request that a frame answers its
+    /// index, and the value or reason of the innermost such frame.
     pub(crate) fn read(
         &mut self,
         walker: &mut Walker<'_>,
         (state, tid): (&UserState<'_>, Tid),
         sampled: impl Iterator<Item = (u32, u64)>,
         frames: &[WalkedFrame],
-    ) -> Vec<(usize, OwnedValue)> {
-        let mut last = None;
-        for frame in frames.iter().filter(|frame| frame.module.is_some()) {
-            // Neighbours are usually in one module.
-            if last != frame.module {
-                last = frame.module;
-                self.learn(walker, state.space, frame);
-            }
-        }
-        let Self { requested, files, buffer } = self;
-        let mut matches: Vec<(usize, Match<'_>)> = Vec::new();
-        let mut last = None;
-        for (at, frame) in frames.iter().enumerate() {
-            let FrameAddress::Svma(svma) = frame.address() else { continue };
-            let of_file = match last {
-                Some((module, of_file)) if module == frame.module => of_file,
-                _ => variables(files, frame),
-            };
-            last = Some((frame.module, of_file));
-            for found in of_file.into_iter().flat_map(|it| it.at(svma.0)) {
-                if !matches.iter().any(|(_, known)| known.request() == found.request()) {
-                    matches.push((at, found));
-                }
-            }
-        }
+        mut push: impl FnMut(usize, OwnedValue),
+    ) {
+        self.find_matches(walker, state.space, frames);
+        let Self { requested, files, matches, buffer } = self;
         let of_thread = match requested.has_thread_locals() {
             true => ThreadLocals::of(files, frames),
             false => ThreadLocals::default(),
         };
         if matches.is_empty() && of_thread.is_empty() {
-            return Vec::new();
+            return;
         }
-        let first = matches.first().map_or(0, |(at, _)| *at);
+        let first = matches.first().map_or(0, |found| found.frame);
         let states = walker.frame_states(state, sampled, (frames, first), buffer);
         let states = states.map(RefCell::new);
         let sample = states.map(|states| SampleFrames { frames, files, states });
         let frame = |at: usize| sample.as_ref().and_then(|sample| sample.frame(at));
-        let of_frames = matches.into_iter().map(|(at, found)| {
-            let value = frame(at).map_or(Err("frame"), |frame| {
-                found.value(&frame, &requested.meter()).map_err(|why| why.code())
-            });
-            (found.request(), value)
-        });
-        let leaf = frame(0).filter(|_| !of_thread.is_empty());
-        let leaf = leaf.as_ref().map(|leaf| leaf as &dyn Frame);
-        let of_thread = of_thread.values((state, tid), leaf, || requested.meter());
-        let absent = |code| OwnedValue::NoLabel(NoLabel::Absent(code));
-        let all = of_frames.chain(of_thread);
-        all.map(|(request, value)| (request, value.map_or_else(absent, owned))).collect()
+        let mut push = |request, value: Result<Value, &'static str>| {
+            let absent = |code| OwnedValue::NoLabel(NoLabel::Absent(code));
+            push(request, value.map_or_else(absent, owned));
+        };
+        for &FoundMatch { frame: at, request, entry } in matches.iter() {
+            let found = frames.get(at).and_then(|it| Some((it, variables(files, it)?)));
+            let found = found.and_then(|(it, variables)| variables.entry(entry, svma(it)?));
+            let Some(found) = found else { continue };
+            let read = |frame| found.value(&frame, &requested.meter()).map_err(|why| why.code());
+            push(request, frame(at).map_or(Err("frame"), read));
+        }
+        if !of_thread.is_empty() {
+            let leaf = frame(0);
+            let leaf = leaf.as_ref().map(|leaf| leaf as &dyn Frame);
+            for (request, value) in of_thread.values((state, tid), leaf, || requested.meter()) {
+                push(request, value);
+            }
+        }
+    }
+
+    /// Finds for each request the innermost frame that answers it.
+    fn find_matches(&mut self, walker: &Walker<'_>, space: &Space, frames: &[WalkedFrame]) {
+        // Neighbours are usually in one module.
+        let mut last = None;
+        for frame in frames {
+            if last != frame.module {
+                last = frame.module;
+                self.learn(walker, space, frame);
+            }
+        }
+        let Self { files, matches, .. } = self;
+        matches.clear();
+        let (mut last, mut of_file) = (None, None);
+        for (at, frame) in frames.iter().enumerate() {
+            if last != frame.module {
+                (last, of_file) = (frame.module, variables(files, frame));
+            }
+            let Some((variables, svma)) = of_file.zip(svma(frame)) else { continue };
+            for (entry, request) in variables.entries_at(svma) {
+                if !matches.iter().any(|known| known.request == request) {
+                    matches.push(FoundMatch { frame: at, request, entry });
+                }
+            }
+        }
     }
 
     /// Opens the file of a frame's module.
@@ -116,6 +138,14 @@ impl<'r> VariableReader<'r> {
         let image = walker.image_at(frame.in_process(), space);
         let file = image.map(|image| self.requested.of_file(&image, walker.images()));
         self.files.insert(module, file);
+    }
+}
+
+/// Returns the looked-up address of a frame in its file (SVMA).
+const fn svma(frame: &WalkedFrame) -> Option<u64> {
+    match frame.address() {
+        FrameAddress::Svma(svma) => Some(svma.0),
+        _ => None,
     }
 }
 
@@ -162,11 +192,11 @@ impl Frame for StatedFrame<'_, '_, '_> {
         if caller.module.is_none() || caller.module != frame.module {
             return None;
         }
-        let FrameAddress::Svma(lookup) = caller.address() else { return None };
+        let lookup = svma(caller)?;
         let sites = variables(self.sample.files, frame)?.call_sites();
         let next = self.caller.get_or_init(|| self.sample.frame(self.at + 1).map(Box::new));
         let frame = next.as_deref()?;
-        Some(Caller { frame, return_address: lookup.0.wrapping_add(1), sites, same_image: true })
+        Some(Caller { frame, return_address: lookup.wrapping_add(1), sites, same_image: true })
     }
 }
 

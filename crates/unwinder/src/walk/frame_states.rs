@@ -28,13 +28,29 @@ struct SavedState {
 }
 
 /// Memory for the states of one sample at a time, and limits on its work.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct StateBuffer {
+    /// Registers of the first frame.
+    sampled: Registers,
+    /// Registers in the frame to step out of next.
+    stepped: Registers,
     saved: Vec<SavedState>,
     /// Operations of expressions in call frame information.
     steps: Cell<u32>,
     /// Frames of trials.
     trials: Cell<usize>,
+}
+
+impl Default for StateBuffer {
+    fn default() -> Self {
+        Self {
+            sampled: Registers::new(),
+            stepped: Registers::new(),
+            saved: Vec::new(),
+            steps: Cell::default(),
+            trials: Cell::default(),
+        }
+    }
 }
 
 /// The states of a sample's user frames, by their index from the innermost.
@@ -50,10 +66,10 @@ pub struct FrameStates<'s, 'i> {
     saved: &'s mut Vec<SavedState>,
     /// Index of the frame to step out of.
     next: usize,
-    /// Registers in it; `None` before the first step.
-    registers: Option<Registers>,
+    /// Registers in it, after the first step.
+    stepped: &'s mut Registers,
     /// Registers of the first frame.
-    sampled: Registers,
+    sampled: &'s Registers,
     /// True if it is the leaf, or was interrupted.
     is_leaf: bool,
     /// True if call frame information does not lead to it.
@@ -147,12 +163,14 @@ impl FrameStates<'_, '_> {
             return;
         };
         let is_saved = self.next >= self.first;
-        let registers = self.registers.get_or_insert_with(|| self.sampled.clone());
+        if self.next == 0 {
+            self.stepped.clone_from(self.sampled);
+        }
         if is_saved {
-            self.saved.push(SavedState { registers: registers.clone(), cfa: None });
+            self.saved.push(SavedState { registers: self.stepped.clone(), cfa: None });
         }
         self.next += 1;
-        let Self { walker, context, is_leaf, .. } = self;
+        let Self { walker, context, is_leaf, stepped: registers, .. } = self;
         let caller = walker.step_by_cfi(frame.in_process(), *is_leaf, registers, context);
         if let Some(last) = self.saved.last_mut().filter(|_| is_saved) {
             // The frame address is where the caller's stack begins.
@@ -185,14 +203,15 @@ impl<'i> Walker<'i> {
         'i: 's,
     {
         let arch = processor(state.arch).filter(|_| !state.executed)?;
-        let (registers, pc) = initial_registers(state, arch, sampled);
+        let StateBuffer { sampled: first_registers, stepped, saved, steps, trials } = buffer;
+        let pc;
+        (*first_registers, pc) = initial_registers(state, arch, sampled);
         if pc.map(Avma) != frames.first().map(|frame| frame.in_process()) {
             return None;
         }
-        let StateBuffer { saved, steps, trials } = buffer;
         saved.clear();
         trials.set(most_tried(state.stack.len()));
-        let memory = state.memory(&registers, arch, self.images, steps);
+        let memory = state.memory(first_registers, arch, self.images, steps);
         let context = WalkContext { memory, arch, mode: WalkMode::Sample, trial_frames: trials };
         let (next, is_leaf, is_lost) = (0, true, false);
         Some(FrameStates {
@@ -202,8 +221,8 @@ impl<'i> Walker<'i> {
             first,
             saved,
             next,
-            registers: None,
-            sampled: registers,
+            stepped,
+            sampled: first_registers,
             is_leaf,
             is_lost,
         })

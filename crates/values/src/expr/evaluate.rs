@@ -68,8 +68,7 @@ impl<'a> Context<'a> {
                 Simple::Memory(sum) => Part::Memory(self.sum(sum)?),
                 Simple::Value(sum) => Part::Value { value: self.sum(sum)?, bytes: 8 },
             };
-            let piece = Piece { part, bits: None, skip_bits: 0 };
-            return Ok(Place::new(vec![piece], width, program.endian()));
+            return Ok(Place::of_part(part, width, program.endian()));
         }
         let evaluation = self.run(program)?;
         let pieces = evaluation.as_result().iter().map(|piece| self.piece(program, piece));
@@ -173,8 +172,10 @@ impl<'a> Context<'a> {
                 return Err(Absence::Operation("address space"));
             }
             EvaluationResult::RequiresMemory { address, size, base_type, .. } => {
-                let bytes = read_memory(self.frame, address, u64::from(size), self.meter)?;
-                let value = typed(type_of(base_type)?, &bytes, program)?;
+                let mut bytes = [0; u8::MAX as usize];
+                let bytes = bytes.get_mut(..usize::from(size)).unwrap_or_default();
+                read_memory(self.frame, address, bytes, self.meter)?;
+                let value = typed(type_of(base_type)?, bytes, program)?;
                 evaluation.resume_with_memory(value)
             }
             EvaluationResult::RequiresRegister { register, base_type } => {

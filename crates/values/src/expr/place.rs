@@ -55,10 +55,26 @@ pub(crate) struct Piece {
     pub(crate) skip_bits: u64,
 }
 
+/// Pieces of an object, in order; usually one.
+#[derive(Clone, Debug)]
+enum Pieces {
+    One(Piece),
+    Several(Vec<Piece>),
+}
+
+impl Pieces {
+    fn as_slice(&self) -> &[Piece] {
+        match self {
+            Self::One(piece) => std::slice::from_ref(piece),
+            Self::Several(pieces) => pieces,
+        }
+    }
+}
+
 /// Place of an object.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
-    pieces: Vec<Piece>,
+    pieces: Pieces,
     /// Size of the object, in bytes, if it is known.
     width: Option<u64>,
     /// Offset of this place in the object, in bytes.
@@ -77,12 +93,18 @@ pub(crate) enum Pointee {
 impl Place {
     /// Creates a place.
     pub(crate) fn new(pieces: Vec<Piece>, width: Option<u64>, endian: RunTimeEndian) -> Self {
+        let pieces = Pieces::Several(pieces);
+        Self { pieces, width, base: 0, is_big_endian: endian.is_big_endian() }
+    }
+
+    /// Creates a place of one piece.
+    pub(crate) fn of_part(part: Part, width: Option<u64>, endian: RunTimeEndian) -> Self {
+        let pieces = Pieces::One(Piece { part, bits: None, skip_bits: 0 });
         Self { pieces, width, base: 0, is_big_endian: endian.is_big_endian() }
     }
 
     fn one(part: Part, width: Option<u64>) -> Self {
-        let piece = Piece { part, bits: None, skip_bits: 0 };
-        Self::new(vec![piece], width, RunTimeEndian::Little)
+        Self::of_part(part, width, RunTimeEndian::Little)
     }
 
     /// Memory of the process.
@@ -131,14 +153,28 @@ impl Place {
         if size > MAX_READ {
             return Err(Absence::Length(size));
         }
+        let mut bytes = vec![0; size as usize];
+        self.read_into(offset, &mut bytes, context)?;
+        Ok(bytes)
+    }
+
+    /// Fills bytes with those of the object, in the order of memory.
+    fn read_into(
+        &self,
+        offset: u64,
+        bytes: &mut [u8],
+        context: &Context<'_>,
+    ) -> Result<(), Absence> {
+        let size = bytes.len() as u64;
         context.meter.steps(1 + size / 8)?;
         let offset = self.base.wrapping_add(offset);
-        if let [Piece { part, bits: None, skip_bits: 0 }] = self.pieces.as_slice() {
-            return self.read_part(part, offset, size, self.width, context);
+        let pieces = self.pieces.as_slice();
+        if let [Piece { part, bits: None, skip_bits: 0 }] = pieces {
+            return self.read_part(part, offset, bytes, self.width, context);
         }
         let end = offset.checked_add(size).ok_or(Absence::Length(size))?;
-        let (mut start, mut bytes) = (0_u64, Vec::new());
-        for piece in &self.pieces {
+        let (mut start, mut rest) = (0_u64, bytes);
+        for piece in pieces {
             context.meter.steps(1)?;
             let bits = piece.bits.ok_or(Absence::Malformed("piece"))?;
             if bits % 8 != 0 || piece.skip_bits % 8 != 0 {
@@ -150,17 +186,13 @@ impl Place {
                 let skip = piece.skip_bits / 8;
                 let inside = (from - start).saturating_add(skip);
                 let width = (bits / 8).saturating_add(skip);
-                bytes.extend(self.read_part(
-                    &piece.part,
-                    inside,
-                    to - from,
-                    Some(width),
-                    context,
-                )?);
+                let taken = rest.split_off_mut(..(to - from) as usize);
+                let taken = taken.ok_or(Absence::Malformed("piece"))?;
+                self.read_part(&piece.part, inside, taken, Some(width), context)?;
             }
             start = piece_end;
         }
-        if bytes.len() as u64 == size { Ok(bytes) } else { Err(Absence::OptimizedOut) }
+        if rest.is_empty() { Ok(()) } else { Err(Absence::OptimizedOut) }
     }
 
     /// Reads bytes of a piece that is `width` bytes wide.
@@ -168,50 +200,55 @@ impl Place {
         &self,
         part: &Part,
         offset: u64,
-        size: u64,
+        bytes: &mut [u8],
         width: Option<u64>,
         context: &Context<'_>,
-    ) -> Result<Vec<u8>, Absence> {
+    ) -> Result<(), Absence> {
+        let size = bytes.len() as u64;
         let end = offset.checked_add(size).ok_or(Absence::Length(size))?;
         let width = width.unwrap_or(end).max(end);
         match part {
             Part::Missing => Err(Absence::OptimizedOut),
             Part::Memory(address) => {
-                read_memory(context.frame, address.wrapping_add(offset), size, context.meter)
+                let address = address.wrapping_add(offset);
+                read_memory(context.frame, address, bytes, context.meter)
             }
             Part::Register(number) => {
                 if width > 8 {
                     return Err(Absence::RegisterWidth(*number));
                 }
                 let value = context.frame.register(*number).ok_or(Absence::Register(*number))?;
-                Ok(self.low_bytes(value.into(), width, offset, size))
+                self.low_bytes(value.into(), width, offset, bytes);
+                Ok(())
             }
-            Part::Value { value, bytes } => {
-                if width > *bytes {
+            Part::Value { value, bytes: stated } => {
+                if width > *stated {
                     return Err(Absence::Operation("value that is narrower than its type"));
                 }
-                Ok(self.low_bytes((*value).into(), width, offset, size))
+                self.low_bytes((*value).into(), width, offset, bytes);
+                Ok(())
             }
             Part::Number(number) if width <= 16 => {
-                Ok(self.low_bytes(number.cast_unsigned(), width, offset, size))
+                self.low_bytes(number.cast_unsigned(), width, offset, bytes);
+                Ok(())
             }
             Part::Number(_) => Err(Absence::Length(width)),
-            Part::Bytes(bytes) => {
+            Part::Bytes(stated) => {
                 let range = usize::try_from(offset).ok().zip(usize::try_from(end).ok());
-                let inside = range.and_then(|(start, end)| bytes.get(start..end));
-                inside.map(<[u8]>::to_vec).ok_or(Absence::Malformed("constant"))
+                let inside = range.and_then(|(start, end)| stated.get(start..end));
+                bytes.copy_from_slice(inside.ok_or(Absence::Malformed("constant"))?);
+                Ok(())
             }
             Part::Object { .. } => Err(Absence::NoAddress),
         }
     }
 
-    /// Returns a part of a number of `width` bytes, in the order of memory.
-    fn low_bytes(&self, value: u128, width: u64, offset: u64, size: u64) -> Vec<u8> {
-        let byte = |at: u64| {
+    /// Fills bytes with a part of a number of `width` bytes, in the order of memory.
+    fn low_bytes(&self, value: u128, width: u64, offset: u64, bytes: &mut [u8]) {
+        for (at, byte) in (offset..).zip(bytes) {
             let at = if self.is_big_endian { width - 1 - at } else { at };
-            (value >> (8 * at).min(127)) as u8
-        };
-        (offset..offset + size).map(byte).collect()
+            *byte = (value >> (8 * at).min(127)) as u8;
+        }
     }
 
     /// Reads a number of at most 16 bytes.
@@ -221,12 +258,11 @@ impl Place {
         size: u64,
         context: &Context<'_>,
     ) -> Result<u128, Absence> {
-        if size > 16 {
-            return Err(Absence::Length(size));
-        }
-        let mut bytes = self.read(offset, size, context)?;
+        let mut number = [0; 16];
+        let bytes = number.get_mut(..size as usize).ok_or(Absence::Length(size))?;
+        self.read_into(offset, bytes, context)?;
         if !self.is_big_endian {
-            bytes.reverse();
+            return Ok(u128::from_le_bytes(number));
         }
         Ok(bytes.iter().fold(0, |value, &byte| value << 8 | u128::from(byte)))
     }
@@ -252,7 +288,7 @@ impl Place {
     ) -> Result<Pointee, Absence> {
         let at = self.base.wrapping_add(offset);
         let mut start = 0_u64;
-        for piece in &self.pieces {
+        for piece in self.pieces.as_slice() {
             context.meter.steps(1)?;
             let end = start.saturating_add(piece.bits.map_or(u64::MAX, |bits| bits / 8));
             if let (true, Part::Object { location, offset }) =
@@ -307,21 +343,17 @@ impl Place {
     }
 }
 
-/// Reads memory of the process; all of it or none.
+/// Fills bytes with memory of the process; all of it must be known.
 pub(crate) fn read_memory(
     frame: &dyn Frame,
     address: u64,
-    size: u64,
+    bytes: &mut [u8],
     meter: &Meter,
-) -> Result<Vec<u8>, Absence> {
-    if size > MAX_READ {
-        return Err(Absence::Length(size));
-    }
-    meter.steps(1 + size / 8)?;
-    let mut bytes = vec![0; size as usize];
-    let known = frame.read(address, &mut bytes);
+) -> Result<(), Absence> {
+    meter.steps(1 + bytes.len() as u64 / 8)?;
+    let known = frame.read(address, bytes);
     if known >= bytes.len() {
-        Ok(bytes)
+        Ok(())
     } else {
         Err(Absence::Memory(address.wrapping_add(known as u64)))
     }

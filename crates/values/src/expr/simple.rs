@@ -1,9 +1,14 @@
 //! Expressions of a base and an offset, which most locations are. They are decoded once, and evaluated without the
 //! interpreter.
 
-use gimli::{EndianSlice, Expression, Operation, RunTimeEndian};
+use gimli::{
+    EndianSlice, EvaluationResult, Expression, Location, Operation, Piece, RunTimeEndian, Value,
+};
 
 use super::program::Program;
+
+/// Maximum number of operations of a constant.
+const MOST_CONSTANTS: u32 = 64;
 
 /// An expression with one part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,6 +52,11 @@ impl Simple {
         if program.is_damaged() || program.encoding().address_size != 8 {
             return None;
         }
+        Self::of_parts(program).or_else(|| Self::constant(program))
+    }
+
+    /// Decodes an expression of a base and offsets.
+    fn of_parts(program: &Program) -> Option<Self> {
         let mut operations = Expression(program.slice()).operations(program.encoding());
         let (start, mut offset) = match operations.next().ok()?? {
             Operation::Register { register } => {
@@ -75,6 +85,28 @@ impl Simple {
                 }
                 Some(_) => return None,
             }
+        }
+    }
+}
+
+impl Simple {
+    /// Evaluates an expression of constants. GCC states 8388608 as `8 << 20`.
+    fn constant(program: &Program) -> Option<Self> {
+        if program.converts_to_float() || program.depends_on_upper_bits() {
+            return None;
+        }
+        let mut evaluation = Expression(program.slice()).evaluation(program.encoding());
+        evaluation.set_max_iterations(MOST_CONSTANTS);
+        let Ok(EvaluationResult::Complete) = evaluation.evaluate() else { return None };
+        let [Piece { location, size_in_bits: None, bit_offset: None }] = evaluation.as_result()
+        else {
+            return None;
+        };
+        let sum = |offset| Sum { start: Start::Zero, offset };
+        match *location {
+            Location::Address { address } => Some(Self::Memory(sum(address))),
+            Location::Value { value: Value::Generic(value) } => Some(Self::Value(sum(value))),
+            _ => None,
         }
     }
 }
@@ -108,6 +140,10 @@ mod tests {
         // lit3; const1s -1
         assert_eq!(of(&[0x33]), Some(Simple::Memory(sum(Start::Zero, 3))));
         assert_eq!(of(&[0x09, 0xff]), Some(Simple::Memory(sum(Start::Zero, u64::MAX))));
+        // lit8; lit20; shl
+        assert_eq!(of(&[0x38, 0x44, 0x24]), Some(Simple::Memory(sum(Start::Zero, 8 << 20))));
+        // lit3; lit5; plus; stack_value
+        assert_eq!(of(&[0x33, 0x35, 0x22, 0x9f]), Some(Simple::Value(sum(Start::Zero, 8))));
     }
 
     #[test]
