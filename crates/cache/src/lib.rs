@@ -1,7 +1,7 @@
 //! Cache of earlier runs in a folder: answers for addresses of files, and unwind rules, which are opaque bytes here.
 //! A run on known files therefore neither unpacks nor reads their debug information.
 //!
-//! Both are stored by the content of their source files ([`CacheKey`]), never by name:
+//! Both are stored by the identity of their source files ([`CacheKey`]), never by name:
 //! a shared folder gives the same output as none.
 //! A cache file appears when it is complete.
 //! It contains a checksum and its key, and is checked completely when it is read.

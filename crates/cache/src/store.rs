@@ -21,6 +21,7 @@ const PART: u64 = 4;
 pub struct Cache {
     folder: PrivateFolder,
     most: u64,
+    is_default: bool,
     run: Mutex<CacheRun>,
 }
 
@@ -42,6 +43,7 @@ impl Cache {
         Self {
             folder: PrivateFolder::at(place.folder.clone()),
             most: place.most,
+            is_default: place.is_default,
             run: Mutex::new(run),
         }
     }
@@ -110,7 +112,7 @@ impl Cache {
     }
 
     /// Ends a run or one step of it: removes the least recently used files if there is too much.
-    /// Returns the first error of storing answers, once.
+    /// Returns the first error of storing answers in a folder that the user named, once.
     pub fn finish(&self) -> Option<String> {
         if std::mem::take(&mut self.run().has_written) {
             let (name, text) = TAG;
@@ -121,7 +123,7 @@ impl Cache {
             let trimmed = tagged.and_then(|()| trim(&self.folder, self.most));
             self.run().note(trimmed);
         }
-        let problem = self.run().problem.take()?;
+        let problem = self.run().problem.take().filter(|_| !self.is_default)?;
         Some(format!(
             "{}: {problem}; names and unwind rules are not cached for the next run",
             self.folder.path().display()

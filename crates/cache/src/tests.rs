@@ -342,8 +342,12 @@ fn a_changed_file_has_another_key_of_rules() {
         CacheKey::of_rules(opened(&path).image(), version).expect("a key")
     };
     let first = key(&bytes, 0, 1);
-    assert_eq!(key(&bytes, 0, 1), first);
-    let other_version = key(&bytes, 0, 2);
+    let of_version = |version| CacheKey::of_rules(opened(&path).image(), version);
+    assert_eq!(of_version(1), Some(first));
+    let other_version = of_version(2).expect("a key");
+    // The same bytes at the same time of change, but the metadata were changed later.
+    let rewritten = key(&bytes, 0, 1);
+    assert!(rewritten != first && rewritten != other_version);
     bytes[0x1000] ^= 1;
     let changed = key(&bytes, 1, 1);
     assert!(changed != first && other_version != first);

@@ -62,7 +62,7 @@ impl MemoryHost {
             let size = bytes.len() as u64;
             let inode = state.n_inserted;
             let modified = at.unwrap_or_else(|| i128::from(inode));
-            let stamp = FileStamp { device: 0, inode, size, modified };
+            let stamp = FileStamp { device: 0, inode, size, modified, changed: 0 };
             let content = Content::from(bytes);
             state.files.insert(path, HostNode::File(HostFile { content, stamp }, owner));
         });

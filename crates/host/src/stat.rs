@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
+use std::hash::{Hash, Hasher};
 use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -29,7 +30,7 @@ pub enum FileKind {
 }
 
 /// Identity and version of a file: opened files with equal stamps have the same content.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct FileStamp {
     /// Device (`st_dev`).
     pub device: u64,
@@ -39,9 +40,31 @@ pub struct FileStamp {
     pub size: u64,
     /// Time of the last change of its content, in nanoseconds since 1970.
     pub modified: i128,
+    /// Time of the last change of its content or metadata (`st_ctime`), in nanoseconds since 1970, which no program can
+    /// choose; 0 if unknown. Another link to a file changes it, so equal stamps may differ in it.
+    pub changed: i128,
+}
+
+impl PartialEq for FileStamp {
+    fn eq(&self, other: &Self) -> bool {
+        self.version() == other.version()
+    }
+}
+
+impl Eq for FileStamp {}
+
+impl Hash for FileStamp {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.version().hash(state);
+    }
 }
 
 impl FileStamp {
+    /// The parts that identify the content while programs are not hostile.
+    const fn version(&self) -> (u64, u64, u64, i128) {
+        (self.device, self.inode, self.size, self.modified)
+    }
+
     /// Returns the stamp of an opened file. `path` is for errors.
     ///
     /// # Errors
@@ -147,8 +170,13 @@ pub(crate) fn stamp_of(metadata: &Metadata) -> FileStamp {
         device: metadata.dev(),
         inode: metadata.ino(),
         size: metadata.size(),
-        modified: i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec()),
+        modified: nanoseconds(metadata.mtime(), metadata.mtime_nsec()),
+        changed: nanoseconds(metadata.ctime(), metadata.ctime_nsec()),
     }
+}
+
+fn nanoseconds(seconds: i64, rest: i64) -> i128 {
+    i128::from(seconds) * 1_000_000_000 + i128::from(rest)
 }
 
 /// An entry of a folder.

@@ -13,6 +13,8 @@ pub struct CacheLocation {
     pub folder: PathBuf,
     /// Limit on the bytes of its files after a run.
     pub most: u64,
+    /// True if the user did not name the folder. It is then no error if it cannot be written.
+    pub is_default: bool,
 }
 
 impl CacheLocation {
@@ -22,7 +24,7 @@ impl CacheLocation {
     /// A folder of the default size.
     #[must_use]
     pub const fn of_default_size(folder: PathBuf) -> Self {
-        Self { folder, most: Self::DEFAULT_SIZE }
+        Self { folder, most: Self::DEFAULT_SIZE, is_default: false }
     }
 }
 

@@ -61,7 +61,7 @@ pub fn every_option() -> Options {
         off_cpu: true,
         off_cpu_optional: true,
         limits: limits(),
-        cache: Some(CacheLocation { folder: path("c"), most: 1 << 40 }),
+        cache: Some(CacheLocation { folder: path("c"), most: 1 << 40, is_default: false }),
     }
 }
 

@@ -91,7 +91,7 @@ pub(super) fn count(name: &str, file: &Path, program: &Path, data: &Path) -> Res
     let mut run = command::words("valgrind --quiet --tool=callgrind");
     let mut to = std::ffi::OsString::from("--callgrind-out-file=");
     to.push(&profile);
-    run.arg(to).arg(program).args(["--quiet", "--jobs", "1"]).arg(file);
+    run.arg(to).arg(program).args(["--quiet", "--jobs", "1", "--no-cache"]).arg(file);
     run.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
     command::announce(&run);
     // A damaged recording changes the exit status, which does not matter here.

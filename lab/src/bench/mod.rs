@@ -185,6 +185,7 @@ fn time(tool: &Tool, file: &Path, plan: &Plan, row: &mut ToolRuns) {
 fn stages(ours: &Path, file: &Path) -> Result<String> {
     let mut command = Command::new(ours);
     command.args(["--quiet", "--timings", "--output", "/dev/null", "--format", "json"]).arg(file);
+    command.env("UNWIND_PERF_CACHE", "off");
     command::announce(&command);
     let output = command.output()?;
     Ok(String::from_utf8_lossy(&output.stderr).into_owned())

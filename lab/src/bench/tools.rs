@@ -31,6 +31,8 @@ impl Tool {
     pub(super) fn command(&self, file: &Path) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.before).arg(file).args(&self.after);
+        // Each run is a first one.
+        command.env("UNWIND_PERF_CACHE", "off");
         command
     }
 }

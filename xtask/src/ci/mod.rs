@@ -116,6 +116,7 @@ impl Bench {
     /// Returns the command on the recording of the checks, without diagnostics.
     fn ours(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.ours);
+        command.env("UNWIND_PERF_CACHE", "off");
         command.arg("--quiet").arg(&self.input.recording).args(&self.input.options);
         command.args(arguments);
         command

@@ -104,7 +104,7 @@ impl BundleHost {
 fn stamp(found: &PathAnswer) -> Option<FileStamp> {
     match *found {
         PathAnswer::File { device, inode, size, modified, .. } => {
-            Some(FileStamp { device, inode, size, modified: modified.into() })
+            Some(FileStamp { device, inode, size, modified: modified.into(), changed: 0 })
         }
         PathAnswer::Other { .. } | PathAnswer::Failed { .. } => None,
     }

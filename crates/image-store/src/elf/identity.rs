@@ -11,8 +11,9 @@ const NEAR: Duration = Duration::from_secs(2);
 
 impl Image {
     /// Returns bytes that are equal in another run only if the image is.
-    /// They contain the build-id, otherwise the file's device, inode and time of change.
-    /// Its size and the positions of its sections and segments distinguish a file from its stripped version.
+    /// They contain the file's device, inode, size and times of change, so that a file that claims another one's build-id
+    /// is not taken for it. The build-id and the positions of its sections and segments distinguish builds on systems
+    /// with coarse times.
     /// `None` for images made in memory, for a file without build-id that was just changed, and
     /// if parts were omitted or lost.
     #[must_use]
@@ -26,15 +27,16 @@ impl Image {
         number(u64::from(form.0));
         number(form.1);
         number(self.bytes().len() as u64);
-        if self.build_id().is_none() {
-            number(stamp.device);
-            number(stamp.inode);
-            number(stamp.size);
-        }
+        let FileStamp { device, inode, size, modified, changed } = stamp;
+        number(device);
+        number(inode);
+        number(size);
+        text(&mut bytes, &modified.to_le_bytes());
+        text(&mut bytes, &changed.to_le_bytes());
         match self.build_id() {
             Some(id) => text(&mut bytes, id.as_bytes()),
-            None if is_near(stamp.modified) => return None,
-            None => text(&mut bytes, &stamp.modified.to_le_bytes()),
+            None if is_near(modified) => return None,
+            None => text(&mut bytes, &[]),
         }
         for section in self.sections() {
             text(&mut bytes, &section.name);

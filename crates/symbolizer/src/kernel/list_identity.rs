@@ -40,11 +40,14 @@ fn of_file(host: &dyn Host, file: &KernelListFile) -> Option<Vec<u8>> {
     let stat = host.stat(&file.path, file.origin()).ok()?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_nanos() as i128;
     let stamp = stat.stamp;
-    if stat.kind != FileKind::Regular || stamp.modified + NEAR.as_nanos() as i128 > now {
+    if stat.kind != FileKind::Regular
+        || stamp.modified.max(stamp.changed) + NEAR.as_nanos() as i128 > now
+    {
         return None;
     }
     let numbers = [stamp.device, stamp.inode, stamp.size].map(u64::to_le_bytes).concat();
-    Some([&b"file"[..], &numbers, &stamp.modified.to_le_bytes()].concat())
+    let times = [stamp.modified, stamp.changed].map(i128::to_le_bytes).concat();
+    Some([&b"file"[..], &numbers, &times].concat())
 }
 
 /// Returns the identity of the running kernel's list: the boot; the beginning of the list, which shows the kernel's

@@ -37,11 +37,12 @@ pub(crate) const EXIT_STATUS: &[(&str, &str)] = &[
 pub(crate) const ENVIRONMENT: &[(&str, &str)] = &[
     ("NO_COLOR", "if it is set and not empty, nothing has colours unless --color asks for them"),
     ("TERM", "if it is dumb, nothing has colours"),
-    ("HOME", "the folder of ~/.debug, the store of record and the cache of debuginfod servers"),
+    ("HOME", "the folder of ~/.debug, the store of record and the caches"),
+    ("UNWIND_PERF_CACHE", "the folder of --cache if that option is missing, or off for --no-cache"),
     ("DEBUGINFOD_URLS", "the servers of --debuginfod without an address"),
     (
         "XDG_CACHE_HOME, DEBUGINFOD_CACHE_PATH",
-        "folders for files of debuginfod servers; the first also for those of record",
+        "folders for files of debuginfod servers; the first also for those of record and the cache",
     ),
 ];
 
@@ -49,6 +50,7 @@ pub(crate) const ENVIRONMENT: &[(&str, &str)] = &[
 pub(crate) const FILES: &[(&str, &str)] = &[
     ("perf.data", "the recording, if none is named"),
     ("~/.cache/unwind-perf/files", "the files of recordings that record stored"),
+    ("~/.cache/unwind-perf/names", "names and unwind rules of earlier runs"),
     ("~/.debug", "perf's cache of files by build-id"),
     ("/usr/lib/debug", "separate debug files"),
     ("/proc/kallsyms, /sys/kernel/notes", "names of the running kernel, if it is the recorded one"),

@@ -7,6 +7,7 @@ mod groups;
 mod leading;
 mod options;
 mod suggestions;
+mod usual_cache;
 mod values;
 
 use std::ffi::OsString;
@@ -18,6 +19,10 @@ use clap_complete::Shell;
 pub(crate) use self::fields::GroupedBy;
 pub(crate) use self::options::{
     RunOptions, host, open, options_of_json, pipeline, pipeline_on, source, with_argument,
+};
+pub(crate) use self::usual_cache::{own_folder, usual_cache};
+pub(crate) use self::values::{
+    BufferSize, ColorArg, StackSize, clock_range, color_in_arguments, time_of,
 };
 #[cfg(feature = "flamegraph")]
 pub(crate) use commands::FlamegraphArgs;
@@ -36,9 +41,6 @@ pub(crate) use examples::{ENVIRONMENT, EXAMPLES, EXIT_STATUS, FILES};
 pub(crate) use groups::{FileArgs, FilterArgs, FoldedArgs, FunctionArgs};
 pub(crate) use leading::{names_command, with_command_first};
 pub(crate) use suggestions::{LIKE_ENOUGH, likeness, with_suggestion};
-pub(crate) use values::{
-    BufferSize, ColorArg, StackSize, clock_range, color_in_arguments, time_of,
-};
 
 /// Turn a recording of `perf record --call-graph dwarf` into symbolized callchains.
 ///
@@ -109,7 +111,7 @@ pub(crate) enum Command {
     ///
     /// Every command reads the bundle, on any machine, with the same result.
     Bundle(BundleArgs),
-    /// Show or empty the store of record, or a folder of --cache
+    /// Show or empty the caches of names and unwind rules, and the store of record
     Cache(CacheArgs),
     #[cfg(feature = "flamegraph")]
     /// Draw a flame graph: an SVG with search and zoom

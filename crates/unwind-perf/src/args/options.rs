@@ -168,39 +168,47 @@ impl RunArgs {
     /// As for [`Self::options`].
     pub(crate) fn options_with(&self, source_dirs: &[PathBuf]) -> anyhow::Result<RunOptions> {
         let mut options = match &self.options_json {
-            Some(path) => options_of_json(path)?,
-            None => Options {
-                samples: self.filters.wanted()?,
-                files: FileSearch {
-                    kallsyms: self.symbols.kallsyms.clone(),
-                    ..self.files.given()?
-                },
-                names: self.symbols.options(),
-                max_frames: self.max_frames,
-                join: (&self.join).into(),
-                tail_calls: !self.join.no_tail_calls,
-                with_fields: FieldSelection::default(),
-                values: self.filters.values.clone(),
-                trace_text: false,
-                branches: false,
-                labels: self.filters.labels(),
-                spans: self.filters.spans(),
-                redact: redaction_key(self.filters.redact.as_ref())?,
-                weight_field: None,
-                off_cpu: false,
-                off_cpu_optional: false,
-                limits: Limits {
-                    memory: self.max_memory.unwrap_or_default(),
-                    jobs: self.jobs.and_then(NonZeroU16::new),
-                },
-                cache: self.symbols.cache(),
-            },
+            Some(path) => {
+                let given = options_of_json(path)?;
+                let cache = given.cache.clone().or_else(|| self.symbols.cache(&given.files));
+                Options { cache, ..given }
+            }
+            None => self.given_options()?,
         };
         limit_memory(options.limits.memory.or_usual(default_memory_limit()));
         options.files.source_dirs.extend_from_slice(source_dirs);
         let map_files = options.files.map_files.clone();
         options.files = usable(&options.files)?;
         Ok(RunOptions { options, map_files, grouped_by: None, prints_spans: false })
+    }
+
+    /// The options that the arguments state.
+    fn given_options(&self) -> anyhow::Result<Options> {
+        let samples = self.filters.wanted()?;
+        let files = FileSearch { kallsyms: self.symbols.kallsyms.clone(), ..self.files.given()? };
+        Ok(Options {
+            samples,
+            names: self.symbols.options(),
+            max_frames: self.max_frames,
+            join: (&self.join).into(),
+            tail_calls: !self.join.no_tail_calls,
+            with_fields: FieldSelection::default(),
+            values: self.filters.values.clone(),
+            trace_text: false,
+            branches: false,
+            labels: self.filters.labels(),
+            spans: self.filters.spans(),
+            redact: redaction_key(self.filters.redact.as_ref())?,
+            weight_field: None,
+            off_cpu: false,
+            off_cpu_optional: false,
+            limits: Limits {
+                memory: self.max_memory.unwrap_or_default(),
+                jobs: self.jobs.and_then(NonZeroU16::new),
+            },
+            cache: self.symbols.cache(&files),
+            files,
+        })
     }
 }
 

@@ -1,13 +1,13 @@
-//! `cache`: shows or empties a cache folder of names and the store of recorded files.
+//! `cache`: shows or empties the caches of names and unwind rules, and the store of recorded files.
 
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context as _;
 use cache::{CacheContents, FileStore, StoreContents};
 use host::PrivateFolder;
 
-use crate::args::{CacheArgs, CacheWhat, host};
+use crate::args::{CacheArgs, CacheWhat, host, usual_cache};
 use crate::terminal::{Status, shown};
 
 /// Runs the chosen action.
@@ -16,7 +16,7 @@ pub(super) fn run(args: &CacheArgs) -> anyhow::Result<Status> {
     let clears = matches!(args.what, CacheWhat::Clear(_));
     let text = match &at.folder {
         Some(folder) => of_folder(folder, clears),
-        None => of_store(clears),
+        None => of_usual(clears),
     }?;
     match writeln!(io::stdout(), "{text}") {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
@@ -42,18 +42,32 @@ fn of_folder(folder: &Path, clears: bool) -> anyhow::Result<String> {
     })
 }
 
-/// Shows or empties the store of `record`, which need not exist.
-fn of_store(clears: bool) -> anyhow::Result<String> {
-    let folder: Option<PathBuf> = host().file_store();
-    let folder = folder.context("neither HOME nor XDG_CACHE_HOME is set; name a folder")?;
-    let failed = || format!("the store {}", folder.display());
-    let store = FileStore::at(folder.clone());
+/// Shows or empties the usual folders, which need not exist: that of names and unwind rules, and the store of `record`.
+fn of_usual(clears: bool) -> anyhow::Result<String> {
+    let host = host();
+    let store = host.file_store();
+    let store = store.context("neither HOME nor XDG_CACHE_HOME is set; name a folder")?;
+    let store = FileStore::at(store);
+    let names = usual_cache(&*host).map(|place| PrivateFolder::at(place.folder));
+    let names = names.filter(PrivateFolder::is_there);
+    let of_store = || format!("the store {}", store.folder().display());
+    let of_names = |names: &PrivateFolder| format!("the cache {}", names.path().display());
     if clears {
-        let (files, bytes) = StoreContents::clear(&store).with_context(failed)?;
+        let (mut files, mut bytes) = StoreContents::clear(&store).with_context(of_store)?;
+        if let Some(names) = &names {
+            let removed = CacheContents::clear(names).with_context(|| of_names(names))?;
+            (files, bytes) = (files + removed.0, bytes + removed.1);
+        }
         return Ok(removed(files, bytes));
     }
-    let stored = StoreContents::of(&store).with_context(failed)?;
-    Ok(format!("{stored}, in {}", shown(&folder.display().to_string())))
+    let stored = StoreContents::of(&store).with_context(of_store)?;
+    let shown_path = |path: &Path| shown(&path.display().to_string());
+    let mut text = format!("recorded files, in {}\n{stored}", shown_path(store.folder()));
+    if let Some(names) = &names {
+        let kept = CacheContents::of(names).with_context(|| of_names(names))?;
+        text = format!("names and unwind rules, in {}\n{kept}\n\n{text}", shown_path(names.path()));
+    }
+    Ok(text)
 }
 
 fn removed(files: u64, bytes: u64) -> String {

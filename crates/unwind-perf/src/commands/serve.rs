@@ -15,7 +15,7 @@ use options::{CacheLocation, FileSearch, FolderOption, Limits, Options};
 use pipeline::{Error, StreamOptions, usual_build_id_dirs};
 use service::{Addresses, RequestLog, ServeOptions, WorkerCommand, WorkerOptions, WorkerSetup};
 
-use crate::args::{FrontArgs, ServeArgs, WorkerArgs, host, with_argument};
+use crate::args::{FrontArgs, ServeArgs, WorkerArgs, host, usual_cache, with_argument};
 use crate::hotspot;
 use crate::spelling::SPELLING;
 use crate::terminal::{Out, Status, print_note, shown};
@@ -54,9 +54,11 @@ pub(super) fn options(args: &FrontArgs) -> anyhow::Result<(ServeOptions, Option<
     let run =
         Options { files: files.search_with(&sources.source_dir)?, limits, ..Options::default() };
     let (store, scratch) = store(args)?;
+    let names = usual_cache(&RealHost).filter(|_| run.files.sysroots.is_empty());
+    let names = names.unwrap_or_else(|| CacheLocation::of_default_size(store.join("names")));
     // Untrusted recordings do not use the cache.
     let workers = [false, true].map(|foreign| {
-        let cache = (!foreign).then(|| CacheLocation::of_default_size(store.join("names")));
+        let cache = (!foreign).then(|| names.clone());
         let setup = WorkerSetup { options: Options { cache, ..run.clone() }, foreign };
         WorkerCommand { program: program.clone(), setup }
     });

@@ -14,18 +14,18 @@ pub(crate) struct CacheArgs {
 /// A job on a folder of `--cache`, or on a store of files.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CacheWhat {
-    /// Show the size of a folder of --cache or of the store of recorded files, and its unusable files
+    /// Show the size of the caches of names and unwind rules and of the store of recorded files, and unusable files
     Info(CacheFolderArg),
-    /// Remove the contents of a folder of --cache or of the store of recorded files; other files in the folder stay
+    /// Remove the contents of these caches and of the store; other files in their folders stay
     Clear(CacheFolderArg),
 }
 
 /// The folder.
 #[derive(Debug, Args)]
 pub(crate) struct CacheFolderArg {
-    /// The folder of --cache, or of record --buildid-dir [default: the store of record]
+    /// The folder of --cache, or of record --buildid-dir [default: those that are used without these options]
     ///
-    /// The store of record is `$XDG_CACHE_HOME/unwind-perf/files`.
+    /// They are names and files in `$XDG_CACHE_HOME/unwind-perf`.
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) folder: Option<PathBuf>,
 }

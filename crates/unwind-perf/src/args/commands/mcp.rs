@@ -59,14 +59,15 @@ impl McpArgs {
         };
         limit_memory(limits.memory.or_usual(default_memory_limit()));
         let files = self.files.search_with(&self.sources.source_dir)?;
+        let files = FileSearch { kallsyms: self.symbols.kallsyms.clone(), ..files };
         Ok(Options {
-            files: FileSearch { kallsyms: self.symbols.kallsyms.clone(), ..files },
             names: self.symbols.options(),
             max_frames: self.max_frames,
             join: (&self.join).into(),
             tail_calls: !self.join.no_tail_calls,
             limits,
-            cache: self.symbols.cache(),
+            cache: self.symbols.cache(&files),
+            files,
             ..Options::default()
         })
     }

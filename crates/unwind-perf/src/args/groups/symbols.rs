@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use options::{CacheLocation, Demangle, NameOptions, parse_memory};
+use options::{CacheLocation, Demangle, FileSearch, NameOptions, parse_memory};
 
 use crate::args::values::ChoiceParser;
+use crate::args::{host, usual_cache};
 
 /// The names that are looked up for an address.
 #[derive(Debug, Args)]
@@ -41,12 +42,17 @@ pub(crate) struct SymbolArgs {
 
     /// Cache symbols and unwind rules in DIR across runs; the output is the same
     ///
+    /// Default: `$UNWIND_PERF_CACHE`, or unwind-perf/names in the user's cache folder; none with a sysroot.
     /// DIR is created if it does not exist; see unwind-perf cache.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) cache: Option<PathBuf>,
 
+    /// Cache nothing, and use no cache of earlier runs
+    #[arg(long, conflicts_with_all = ["cache", "cache_size"])]
+    pub(crate) no_cache: bool,
+
     /// Limit of the cache [default: 1G]; the least recently used go first
-    #[arg(long, value_name = "SIZE", value_parser = parse_memory, requires = "cache")]
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
     pub(crate) cache_size: Option<u64>,
 }
 
@@ -62,9 +68,16 @@ impl SymbolArgs {
         }
     }
 
-    /// Returns the location of cached names.
-    pub(crate) fn cache(&self) -> Option<CacheLocation> {
-        let place = CacheLocation::of_default_size(self.cache.clone()?);
+    /// Returns the location of cached names, for a run that finds files by these options.
+    pub(crate) fn cache(&self, files: &FileSearch) -> Option<CacheLocation> {
+        if self.no_cache {
+            return None;
+        }
+        let place = match &self.cache {
+            Some(folder) => CacheLocation::of_default_size(folder.clone()),
+            None if files.sysroots.is_empty() => usual_cache(&*host())?,
+            None => return None,
+        };
         Some(CacheLocation { most: self.cache_size.unwrap_or(place.most), ..place })
     }
 }

@@ -8,7 +8,7 @@ use host::{Host, Origin};
 use pipeline::{Analysis, FileAvailability, recording_key};
 
 use super::analyze;
-use crate::args::{RecordArgs, host};
+use crate::args::{RecordArgs, host, own_folder};
 use crate::terminal::{print_error, shown, size};
 
 /// A store.
@@ -99,20 +99,8 @@ fn store_location(choice: &StoreChoice, host: &dyn Host) -> Result<StoreLocation
         return Ok(StoreLocation { store: FileStore::at(folder.clone()), home: None });
     }
     let folder = host.file_store().ok_or("neither HOME nor XDG_CACHE_HOME is set")?;
-    let home = host.cache_home().unwrap_or_default();
-    // `~/.cache` may not exist yet.
-    let home = home.parent().filter(|_| home.ends_with(".cache")).unwrap_or(&home).to_owned();
-    let store = FileStore::at(folder);
-    match store.other_owner(&home) {
-        Some(user) => {
-            let home = shown(&home.display().to_string());
-            Err(format!("{home} is of another user (uid {user})"))
-        }
-        None => match host.distrust(store.folder()) {
-            Some(distrust) => Err(shown(&distrust.to_string())),
-            None => Ok(StoreLocation { store, home: host.home() }),
-        },
-    }
+    let store = FileStore::at(own_folder(folder, host).map_err(|why| shown(&why))?);
+    Ok(StoreLocation { store, home: host.home() })
 }
 
 /// Returns a path below the user's home in the form of shells.

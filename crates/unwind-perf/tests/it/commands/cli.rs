@@ -45,6 +45,7 @@ const OPTIONS: &[&str] = &[
     "--max-frames",
     "--max-memory",
     "--module",
+    "--no-cache",
     "--no-inline",
     "--no-join",
     "--no-open",

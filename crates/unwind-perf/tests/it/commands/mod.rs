@@ -16,3 +16,4 @@ mod record;
 mod signals;
 mod tables;
 mod targets;
+mod usual_cache;

@@ -123,12 +123,15 @@ fn a_recording_outlives_its_program() {
             let path = folder.join(store);
             let expected = |n: u64, bytes: usize| {
                 let path = path.display();
+                let names = path.to_string().replace("/files", "/names");
+                let of_names = if n > 0 { 134 } else { 0 };
                 format!(
-                    "recorded files: {n}, bytes: {bytes}, of programs and libraries: {n}, in {path}\n"
+                    "names and unwind rules, in {names}\nfiles: {n}, bytes: {of_names}, addresses with an answer: {n}\n\n\
+                     recorded files, in {path}\nrecorded files: {n}, bytes: {bytes}, of programs and libraries: {n}\n"
                 )
             };
             assert_eq!(cache("info"), expected(1, bytes));
-            assert_eq!(cache("clear"), format!("removed files: 1, bytes: {bytes}\n"));
+            assert_eq!(cache("clear"), format!("removed files: 2, bytes: {}\n", bytes + 134));
             assert_eq!(cache("info"), expected(0, 0));
         }
         // Without a stored copy, the message names the command that would have stored one.
