@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use host::{PrivateFile, PrivateFolder, distrust_of};
 
 use crate::answers::Answers;
+use crate::kernel_index::KernelIndex;
 use crate::key::{CacheFileKind, CacheKey};
 use crate::rules::RuleRows;
 
@@ -80,6 +81,12 @@ pub struct CacheContents {
     pub rule_bytes: u64,
     /// Number of addresses with a rule.
     pub rule_addresses: u64,
+    /// Number of usable indexes of kernel symbols.
+    pub kernel_files: u64,
+    /// Their size in bytes.
+    pub kernel_bytes: u64,
+    /// Number of their symbols.
+    pub kernel_symbols: u64,
     /// Number of files that are damaged, or of another version of this program.
     pub unusable: u64,
     /// Their size in bytes.
@@ -117,6 +124,11 @@ impl CacheContents {
                     found.rule_bytes += file.size;
                     found.rule_addresses += addresses as u64;
                 }
+                Some((CacheFileKind::KernelIndex, symbols)) => {
+                    found.kernel_files += 1;
+                    found.kernel_bytes += file.size;
+                    found.kernel_symbols += symbols as u64;
+                }
                 None => {
                     found.unusable += 1;
                     found.unusable_bytes += file.size;
@@ -151,6 +163,7 @@ fn addresses_of(folder: &PrivateFolder, file: &PrivateFile) -> Option<(CacheFile
     let addresses = match kind {
         CacheFileKind::Answers => Answers::read_any(bytes)?.len(),
         CacheFileKind::Rules => RuleRows::read_any(&bytes)?.offsets.len(),
+        CacheFileKind::KernelIndex => KernelIndex::read_any(bytes)?.len(),
     };
     Some((kind, addresses))
 }
@@ -165,6 +178,13 @@ impl fmt::Display for CacheContents {
             write!(
                 f,
                 "\nfiles of unwind rules: {rule_files}, bytes: {rule_bytes}, addresses with a rule: {rule_addresses}"
+            )?;
+        }
+        if self.kernel_files > 0 {
+            let Self { kernel_files, kernel_bytes, kernel_symbols, .. } = self;
+            write!(
+                f,
+                "\nindexes of kernel symbols: {kernel_files}, bytes: {kernel_bytes}, symbols: {kernel_symbols}"
             )?;
         }
         for (what, files, bytes) in [

@@ -10,7 +10,8 @@ use profile::{InlineRow, StringId};
 use symbolizer::{KernelFunction, KernelSymbols};
 
 use crate::answers::{AnswerRow, Answers, FrameRow, Writer};
-use crate::key::CacheKey;
+use crate::kernel_index::{self, KernelIndex};
+use crate::key::{CacheFileKind, CacheKey};
 use crate::store::Cache;
 
 /// Rows below this address are symbols by name: no kernel has code there.
@@ -19,6 +20,13 @@ const NAMED: u64 = 256;
 /// Earlier lookups in a list.
 #[derive(Debug)]
 pub struct CachedKernel(Arc<Answers>);
+
+/// An index, with the symbols that prove the kernel.
+#[derive(Debug)]
+pub struct IndexedKernel {
+    looked_up: CachedKernel,
+    index: KernelIndex,
+}
 
 /// A row: an address, another one, a name.
 type KernelRow<'r> = (u64, Option<Avma>, &'r [u8]);
@@ -65,6 +73,29 @@ impl Cache {
             self.write(key, &bytes);
         }
     }
+
+    /// Returns the index of a list, if the cache also has the addresses of all symbols in `proofs`.
+    #[must_use]
+    pub fn kernel_index(&self, key: &CacheKey, proofs: &[&[u8]]) -> Option<IndexedKernel> {
+        let looked_up = self.kernel(key, proofs)?;
+        let bytes = self.read_file(key, CacheFileKind::KernelIndex)?;
+        let index = KernelIndex::read(bytes, key)?;
+        Some(IndexedKernel { looked_up, index })
+    }
+
+    /// Stores the index of a list. `symbols` calls its argument for each symbol by ascending address, with the name if
+    /// it is a lasting function.
+    pub fn store_kernel_index(
+        &self,
+        key: &CacheKey,
+        symbols: impl FnOnce(&mut dyn FnMut(Avma, Option<&[u8]>)),
+    ) {
+        if let Some(bytes) =
+            kernel_index::write(key, symbols).filter(|it| it.len() as u64 <= self.most_of_file())
+        {
+            self.write_file(key, CacheFileKind::KernelIndex, &bytes);
+        }
+    }
 }
 
 impl CachedKernel {
@@ -99,5 +130,19 @@ impl KernelSymbols for CachedKernel {
         let (start, end, name) = self.row(self.0.last_up_to(address.0)?);
         let end = end.filter(|end| start >= NAMED && address < *end)?;
         Some(KernelFunction { name, start: Avma(start), end })
+    }
+}
+
+impl KernelSymbols for IndexedKernel {
+    fn lookup(&self, address: Avma) -> Option<(&[u8], Avma)> {
+        self.stable_function(address).map(|function| (function.name, function.start))
+    }
+
+    fn address_of(&self, name: &[u8]) -> Option<Avma> {
+        self.looked_up.address_of(name)
+    }
+
+    fn stable_function(&self, address: Avma) -> Option<KernelFunction<'_>> {
+        self.index.function(address)
     }
 }

@@ -81,7 +81,7 @@ impl CacheKey {
 
     /// Returns the kind of contents of a file with the name of a key.
     pub(crate) fn kind_of(name: &str) -> Option<CacheFileKind> {
-        let (digits, kind) = [CacheFileKind::Answers, CacheFileKind::Rules]
+        let (digits, kind) = CacheFileKind::ALL
             .into_iter()
             .find_map(|kind| Some((name.strip_suffix(kind.ending())?, kind)))?;
         let are_digits = digits.len() == 2 * Self::SIZE
@@ -97,14 +97,19 @@ pub(crate) enum CacheFileKind {
     Answers,
     /// Unwind rules of a file.
     Rules,
+    /// Index of a list of kernel symbols.
+    KernelIndex,
 }
 
 impl CacheFileKind {
+    const ALL: [Self; 3] = [Self::Answers, Self::Rules, Self::KernelIndex];
+
     /// Suffix of the file names.
     const fn ending(self) -> &'static str {
         match self {
             Self::Answers => ".answers",
             Self::Rules => ".rules",
+            Self::KernelIndex => ".kernel",
         }
     }
 }
@@ -116,8 +121,7 @@ mod tests {
     #[test]
     fn names_are_known_again() {
         let key = CacheKey([0xa5; CacheKey::SIZE]);
-        for (kind, ending) in [(CacheFileKind::Answers, "answers"), (CacheFileKind::Rules, "rules")]
-        {
+        for (kind, ending) in CacheFileKind::ALL.into_iter().zip(["answers", "rules", "kernel"]) {
             let name = key.name(kind);
             assert_eq!(name, format!("{}.{ending}", "a5".repeat(32)));
             assert_eq!(CacheKey::kind_of(&name), Some(kind));

@@ -1,4 +1,4 @@
-//! The layouts of answer files and of rule files. All numbers are little-endian.
+//! The layouts of answer files, of rule files and of indexes of kernel symbols. All numbers are little-endian.
 //!
 //! ```text
 //!   head        magic (8 bytes), version (u32), 0 (u32), checksum of everything after it (u64)
@@ -22,6 +22,15 @@
 //!   numbers     of the rule of each address (u16 each)
 //!   rules       distinct (22 bytes each, in the unwinder's format)
 //! ```
+//!
+//! ```text
+//!   head        magic (8 bytes), version (u32), 0 (u32), checksum of everything after it (u64)
+//!               key (32 bytes)
+//!               counts of kernel symbols and of bytes of their names (u32 each)
+//!   starts      addresses of the symbols, ascending (u64 each)
+//!   ends        end of each name, with a flag for functions that last as long as their module (u32 each)
+//!   names       bytes
+//! ```
 
 /// Magic of an answer file.
 pub(crate) const MAGIC: [u8; 8] = *b"UPanswer";
@@ -36,6 +45,13 @@ pub(crate) const RULES_VERSION: u32 = 1;
 pub(crate) const RULE: usize = 22;
 /// Size of its head, in bytes.
 pub(crate) const RULES_HEAD: usize = UNCHECKED + 32 + 8 + 4 * 2;
+
+/// Magic of an index of kernel symbols.
+pub(crate) const KERNEL_MAGIC: [u8; 8] = *b"UPkernel";
+/// Version of its layout.
+pub(crate) const KERNEL_VERSION: u32 = 1;
+/// Size of its head, in bytes.
+pub(crate) const KERNEL_HEAD: usize = UNCHECKED + 32 + 4 * 2;
 
 /// Size of the part of the head that the checksum does not cover, in bytes.
 pub(crate) const UNCHECKED: usize = 24;

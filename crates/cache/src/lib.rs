@@ -13,7 +13,7 @@
 //!   store    the folder during one run
 //!   key      keys of answers
 //!   answers  a file of answers
-//!   kernel   functions of the kernel, by its list of symbols
+//!   kernel   functions of the kernel that were looked up in its list of symbols, and an index of that list
 //!   recall   addresses with answers; the complete answers
 //!   rules    a file of unwind rules
 //!   files    a store of whole files by build-id, in a separate folder
@@ -23,6 +23,7 @@ mod answers;
 mod files;
 mod folder;
 mod kernel;
+mod kernel_index;
 mod key;
 mod layout;
 mod recalled;
@@ -33,7 +34,7 @@ mod tests;
 
 pub use files::{FilePart, FileStore, LimitedStore, StoreContents, StoreEntry, StoreResult};
 pub use folder::{CacheContents, CacheLocation, make_folder};
-pub use kernel::CachedKernel;
+pub use kernel::{CachedKernel, IndexedKernel};
 pub use key::CacheKey;
 pub use recalled::{Fresh, Recalled};
 pub use rules::RuleRows;

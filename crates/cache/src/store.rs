@@ -76,12 +76,22 @@ impl Cache {
 
     /// Stores the answers under a key, replacing earlier ones.
     pub(crate) fn write(&self, key: &CacheKey, bytes: &[u8]) {
-        let written = self.folder.write(&key.name(CacheFileKind::Answers), &[bytes]);
-        let mut run = self.run();
+        self.write_file(key, CacheFileKind::Answers, bytes);
         // The new file is read again on demand.
-        run.read.remove(key);
+        self.run().read.remove(key);
+    }
+
+    /// Stores a file under a key, replacing an earlier one.
+    pub(crate) fn write_file(&self, key: &CacheKey, kind: CacheFileKind, bytes: &[u8]) {
+        let written = self.folder.write(&key.name(kind), &[bytes]);
+        let mut run = self.run();
         run.has_written |= written.is_ok();
         run.note(written);
+    }
+
+    /// Returns the bytes of a file, which may be damaged.
+    pub(crate) fn read_file(&self, key: &CacheKey, kind: CacheFileKind) -> Option<Vec<u8>> {
+        self.folder.read(&key.name(kind))
     }
 
     /// Returns the rules stored under a key. Damaged ones are ignored.

@@ -177,6 +177,23 @@ fn functions_of_the_kernel_are_known_between_their_ends() {
     assert_eq!([0x2010, 0x1fff, 0x3010, 0, 5].map(known), [None; 5]);
     assert_eq!(names.map(|name| kept.address_of(name)), [Some(Avma(0x1000)), None]);
     assert!(cache(dir.path()).kernel(&KEY, &[b"_stext"]).is_none());
+    assert!(cache(dir.path()).kernel_index(&KEY, &names).is_none());
+    cache(dir.path()).store_kernel_index(&KEY, |visit| {
+        for (start, name) in [(0x2000, Some(&b"one"[..])), (0x2010, Some(b"other")), (0x2040, None)]
+        {
+            visit(Avma(start), name);
+        }
+    });
+    let index = cache(dir.path()).kernel_index(&KEY, &names).expect("an index");
+    assert_eq!(index.lookup(Avma(0x203f)), Some((&b"other"[..], Avma(0x2010))));
+    assert_eq!(
+        (index.lookup(Avma(0x2040)), index.address_of(b"_text")),
+        (None, kept.address_of(b"_text"))
+    );
+    assert!(cache(dir.path()).kernel_index(&KEY, &[b"_stext"]).is_none());
+    let contents = CacheContents::of(&PrivateFolder::at(dir.path().to_owned())).expect("a folder");
+    assert_eq!((contents.files, contents.kernel_files, contents.kernel_symbols), (1, 1, 3));
+    assert!(contents.to_string().contains("indexes of kernel symbols: 1, bytes: 108, symbols: 3"));
     assert!(cache(dir.path()).kernel(&CacheKey([8; CacheKey::SIZE]), &names).is_none());
 }
 

@@ -41,11 +41,19 @@ impl Sources<'_> {
         {
             return Ok(names);
         }
+        if let Some(names) = self.indexed_names(cache, &key, kernel, places)
+            && addresses.iter().all(|&address| names.stable_function(address).is_some())
+        {
+            // The next run of this recording needs a smaller file.
+            self.store(cache, &key, &names, addresses);
+            return Ok(names);
+        }
         let names = kernel.read_list(places, self.timeline, prefetched)?;
         // A damaged list is not cached, so that each run reads and reports it. The list may also have changed while it
         // was read.
         if names.is_whole() && identity().is_some_and(|after| after == before) {
             self.store(cache, &key, &names, addresses);
+            cache.store_kernel_index(&key, |visit| names.for_each_listed(visit));
         }
         Ok(names)
     }
@@ -58,6 +66,18 @@ impl Sources<'_> {
         places: KernelListSources<'_>,
     ) -> Option<KernelNames> {
         let kept = cache.kernel(key, &kernel_proofs(self.timeline))?;
+        kernel.cached_list(places, self.timeline, Box::new(kept)).ok()
+    }
+
+    /// Returns the names of all lasting functions in the list.
+    fn indexed_names(
+        &self,
+        cache: &Cache,
+        key: &CacheKey,
+        kernel: &RecordedKernel,
+        places: KernelListSources<'_>,
+    ) -> Option<KernelNames> {
+        let kept = cache.kernel_index(key, &kernel_proofs(self.timeline))?;
         kernel.cached_list(places, self.timeline, Box::new(kept)).ok()
     }
 

@@ -122,10 +122,21 @@ impl Kallsyms {
         let after = self.symbols.partition_point(|&(start, _)| start <= address);
         let &(_, at) = self.symbols.get(after.checked_sub(1)?)?;
         let &(end, next) = self.symbols.get(after)?;
-        let KernelSymbol { name, module, start } = symbol_at(&self.text, at)?;
-        let is_made = |module: &[u8]| module == b"bpf" || module.starts_with(b"__builtin__");
-        let lasts = symbol_at(&self.text, next)?.module == module && !module.is_some_and(is_made);
-        lasts.then_some(KernelFunction { name, start, end })
+        let symbol = symbol_at(&self.text, at)?;
+        let KernelSymbol { name, start, .. } = symbol;
+        lasts(&symbol, &symbol_at(&self.text, next)?).then_some(KernelFunction { name, start, end })
+    }
+
+    /// Calls `visit` for each symbol by ascending address, with the name if it is a function that
+    /// [`Self::stable_function`] returns.
+    pub fn for_each(&self, visit: &mut dyn FnMut(Avma, Option<&[u8]>)) {
+        let mut symbols =
+            self.symbols.iter().map(|&(start, at)| (start, symbol_at(&self.text, at))).peekable();
+        while let Some((start, symbol)) = symbols.next() {
+            let next = symbols.peek().and_then(|(_, next)| next.as_ref());
+            let lasting = symbol.as_ref().zip(next).filter(|(symbol, next)| lasts(symbol, next));
+            visit(start, lasting.map(|(symbol, _)| symbol.name));
+        }
     }
 
     /// Returns the address of the kernel's own symbol with this name, of any type.
@@ -165,6 +176,12 @@ impl Kallsyms {
     pub fn is_empty(&self) -> bool {
         self.symbols.is_empty()
     }
+}
+
+/// Returns true if a symbol before another one is a function with an end that no code generated at run time changes.
+fn lasts(symbol: &KernelSymbol<'_>, next: &KernelSymbol<'_>) -> bool {
+    let is_made = |module: &[u8]| module == b"bpf" || module.starts_with(b"__builtin__");
+    next.module == symbol.module && !symbol.module.is_some_and(is_made)
 }
 
 /// Retains the symbol with the greatest rank at each address; among equal ranks the first.
@@ -364,6 +381,13 @@ mod tests {
         assert_eq!(function(0xffff_ffff_c000_0001), Some(mod_init));
         let others = [0xffff_ffff_8100_0301, 0xffff_ffff_c000_0041, 0xffff_ffff_c002_0001, 0x1000];
         assert_eq!(others.map(function), [None; 4]);
+        let mut visited = Vec::new();
+        list.for_each(&mut |start, name| visited.push((start, name.map(<[u8]>::to_vec))));
+        assert_eq!(visited.len(), list.len());
+        assert!(visited.is_sorted_by_key(|(start, _)| *start));
+        let name_at = |start| list.stable_function(start).map(|function| function.name);
+        assert!(visited.iter().all(|(start, name)| name.as_deref() == name_at(*start)));
+        assert_eq!(visited.iter().filter(|(_, name)| name.is_some()).count(), 4);
     }
 
     #[test]

@@ -24,6 +24,9 @@ pub trait KernelSymbols: fmt::Debug + Send + Sync {
 
     /// As [`Kallsyms::stable_function`].
     fn stable_function(&self, address: Avma) -> Option<KernelFunction<'_>>;
+
+    /// As [`Kallsyms::for_each`]; calls nothing for a part of a list.
+    fn for_each(&self, _visit: &mut dyn FnMut(Avma, Option<&[u8]>)) {}
 }
 
 impl KernelSymbols for Kallsyms {
@@ -41,6 +44,10 @@ impl KernelSymbols for Kallsyms {
 
     fn stable_function(&self, address: Avma) -> Option<KernelFunction<'_>> {
         Self::stable_function(self, address)
+    }
+
+    fn for_each(&self, visit: &mut dyn FnMut(Avma, Option<&[u8]>)) {
+        Self::for_each(self, visit);
     }
 }
 
@@ -74,6 +81,11 @@ impl KernelNames {
     #[must_use]
     pub fn stable_function(&self, address: Avma) -> Option<KernelFunction<'_>> {
         self.list.stable_function(address.sub(self.slide))
+    }
+
+    /// As [`Kallsyms::for_each`], with the addresses of the list.
+    pub fn for_each_listed(&self, visit: &mut dyn FnMut(Avma, Option<&[u8]>)) {
+        self.list.for_each(visit);
     }
 
     /// Returns true if no line of the list is damaged.
