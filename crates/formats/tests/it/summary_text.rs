@@ -127,7 +127,7 @@ fn nameless(frames: &[(u32, u64)]) -> Profile {
         package: true,
         ..ShortRemedy::default()
     };
-    let help = Advice { code: "give-debug-info", text: "long".into(), short };
+    let help = Advice { code: "give-debug-info".into(), text: "long".into(), short };
     let row = |&(module, frames)| NamelessModule {
         module: Some(ModuleId(module)),
         frames,
@@ -282,7 +282,11 @@ fn the_list_of_modules_is_cut() {
             end: profile::EndReason::NoUnwindInfo,
             samples: 1,
             reason: "gone".into(),
-            help: Some(Advice { code: "give-file", text: "look".into(), ..Advice::default() })
+            help: Some(Advice {
+                code: "give-file".into(),
+                text: "look".into(),
+                ..Advice::default()
+            })
         };
         12
     ];

@@ -1,12 +1,14 @@
 //! Advice, worded for its reader.
 
+use std::borrow::Cow;
+
 use options::{Remedy, ShortRemedy, Spelling};
 
 /// A remedy for people and for programs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Advice {
     /// Keyword for programs, such as `give-file`.
-    pub code: &'static str,
+    pub code: Cow<'static, str>,
     /// Sentence without a full stop, with options in the reader's spelling.
     pub text: String,
     /// The same for one line on a terminal.
@@ -17,6 +19,7 @@ impl Advice {
     /// Returns the advice for a remedy, with options in the given spelling.
     #[must_use]
     pub fn new(remedy: &Remedy, spelling: Spelling) -> Self {
-        Self { code: remedy.code(), text: remedy.sentence(spelling), short: remedy.short(spelling) }
+        let (text, short) = (remedy.sentence(spelling), remedy.short(spelling));
+        Self { code: remedy.code().into(), text, short }
     }
 }

@@ -1,5 +1,7 @@
 //! Descriptions of a recording: its header, and the account of the run.
 
+use std::borrow::Cow;
+
 use profile::ById as _;
 use profile::query::event_name;
 use profile::{EndReason, Profile, StringId};
@@ -77,7 +79,7 @@ struct Loss {
     reason: String,
     help: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    remedy: Option<&'static str>,
+    remedy: Option<Cow<'static, str>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -85,7 +87,7 @@ struct RunFinding {
     kind: String,
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    remedy: Option<&'static str>,
+    remedy: Option<Cow<'static, str>>,
     count: u64,
 }
 
@@ -188,7 +190,7 @@ fn losses(profile: &Profile) -> Vec<Loss> {
         samples: loss.samples,
         reason: loss.reason.clone(),
         help: loss.help.as_ref().map_or_else(String::new, |help| help.text.clone()),
-        remedy: loss.help.as_ref().map(|help| help.code),
+        remedy: loss.help.as_ref().map(|help| help.code.clone()),
     });
     rows.collect()
 }
@@ -197,7 +199,7 @@ fn findings(profile: &Profile) -> Vec<RunFinding> {
     let rows = profile.summary.findings.iter().map(|row| RunFinding {
         kind: row.kind.to_string(),
         message: row.text().into_owned(),
-        remedy: row.help.as_ref().map(|help| help.code),
+        remedy: row.help.as_ref().map(|help| help.code.clone()),
         count: row.count,
     });
     rows.collect()

@@ -183,6 +183,6 @@ fn loss(json: &mut JsonWriter, loss: &ModuleLoss) {
 /// Appends the machine-readable code of an advice, if there is one.
 fn remedy(json: &mut JsonWriter, help: Option<&Advice>) {
     if let Some(help) = help {
-        json.key("remedy").string(help.code);
+        json.key("remedy").string(&*help.code);
     }
 }

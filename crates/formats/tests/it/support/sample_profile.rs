@@ -51,7 +51,7 @@ pub(crate) fn one_of_everything() -> Profile {
                 samples: 1,
                 reason: "the file is missing".into(),
                 help: Some(Advice {
-                    code: "give-file",
+                    code: "give-file".into(),
                     text: "give \"x\"".into(),
                     ..Advice::default()
                 }),
