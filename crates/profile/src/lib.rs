@@ -18,6 +18,7 @@
 //! Every sample has its end reason ([`EndReason`]), and every frame the evidence for it ([`FoundBy`]).
 //! The [`Summary`] lists losses and problems of the input.
 //! This crate depends neither on how the profile is produced nor on how it is printed.
+//! [`Profile::store`] and [`Profile::restore`] turn it into bytes and back, for caches on disk.
 //!
 //! # Example
 //! A program mapped at 0x5000 was sampled once in `main`.
@@ -73,12 +74,14 @@
 //! assert_eq!(seen, [(0x6760, b"main".as_slice())]);
 //! ```
 
+mod encoding;
 mod id;
 mod parts;
 mod profile;
 mod quality;
 pub mod query;
 mod reason;
+mod stored;
 mod tables;
 mod thread_names;
 
@@ -93,6 +96,7 @@ pub use quality::{
     NamelessModule, NeedCounts, StackNeeds, Summary, ThreadState, ThreadWithoutSwitch,
 };
 pub use reason::{EndReason, FoundBy, WaitKind};
+pub use stored::{STORED_VERSION, StoredError};
 pub use tables::{
     BranchOutcome, BranchRow, BranchTable, EdgeRow, EventRow, FieldRows, FieldTable, FieldValue,
     FrameRow, InlineRow, LONGEST_IN_TABLE, LONGEST_REPEATED, LayoutRow, LocationAddress,

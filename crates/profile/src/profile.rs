@@ -19,7 +19,7 @@ use crate::tables::{
 };
 
 /// A recording, unwound and symbolized.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Profile {
     /// Facts of the recording and its host.
     pub recording: RecordingInfo,

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use options::{Remedy, ShortRemedy, Spelling};
 
+use crate::encoding::encoding;
+
 /// A remedy for people and for programs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Advice {
@@ -14,6 +16,8 @@ pub struct Advice {
     /// The same for one line on a terminal.
     pub short: ShortRemedy,
 }
+
+encoding! { Advice { code: Cow<'static, str>, text: String, short: ShortRemedy, } }
 
 impl Advice {
     /// Returns the advice for a remedy, with options in the given spelling.

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use super::Advice;
+use crate::encoding::encoding;
 
 /// A problem of the input, with its number of occurrences.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FindingRow {
     /// Keyword for programs, such as `build-id-mismatch`.
     pub kind: String,
@@ -16,6 +17,8 @@ pub struct FindingRow {
     /// Number of occurrences.
     pub count: u64,
 }
+
+encoding! { FindingRow { kind: String, message: String, help: Option<Advice>, count: u64, } }
 
 impl FindingRow {
     /// Returns the message, followed by a semicolon and the advice if there is any.

@@ -2,6 +2,7 @@
 
 use address::ById as _;
 
+use crate::encoding::encoding;
 use crate::id::EventId;
 
 /// A filter that removed samples or functions, and facts of the profile before.
@@ -15,6 +16,8 @@ pub struct AppliedFilter {
     spans: Vec<EventSpan>,
 }
 
+encoding! { AppliedFilter { filters: Vec<String>, removed: u64, spans: Vec<EventSpan>, } }
+
 /// The times of an event's samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EventSpan {
@@ -23,6 +26,8 @@ pub struct EventSpan {
     /// Number of samples.
     pub samples: u64,
 }
+
+encoding! { EventSpan { times: Option<(u64, u64)>, samples: u64, } }
 
 impl EventSpan {
     /// Adds a sample.
@@ -48,6 +53,11 @@ impl AppliedFilter {
     /// Returns the account of filters that removed no sample yet; `spans` are those of each event.
     pub(crate) const fn new(filters: Vec<String>, spans: Vec<EventSpan>) -> Self {
         Self { filters, removed: 0, spans }
+    }
+
+    /// Returns true if it has the times of that many events.
+    pub(crate) const fn covers(&self, events: usize) -> bool {
+        self.spans.len() >= events
     }
 
     /// Returns the times of an event's samples before the filter.

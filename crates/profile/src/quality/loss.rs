@@ -3,6 +3,7 @@
 use address::ModuleId;
 
 use super::Advice;
+use crate::encoding::encoding;
 use crate::id::EventId;
 use crate::reason::EndReason;
 
@@ -17,6 +18,8 @@ pub struct EventLoss {
     pub records: u64,
 }
 
+encoding! { EventLoss { event: EventId, samples: u64, records: u64, } }
+
 /// A module with nameless frames.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamelessModule {
@@ -28,8 +31,10 @@ pub struct NamelessModule {
     pub help: Option<Advice>,
 }
 
+encoding! { NamelessModule { module: Option<ModuleId>, frames: u64, help: Option<Advice>, } }
+
 /// A module at which chains ended because its file or its unwind information is missing.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleLoss {
     /// The module; `None` for unmapped memory.
     pub module: Option<ModuleId>,
@@ -42,3 +47,11 @@ pub struct ModuleLoss {
     /// Remedy that would let chains continue; `None` if none is known.
     pub help: Option<Advice>,
 }
+
+encoding! { ModuleLoss {
+    module: Option<ModuleId>,
+    end: EndReason,
+    samples: u64,
+    reason: String,
+    help: Option<Advice>,
+} }

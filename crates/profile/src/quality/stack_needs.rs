@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::encoding::encoding;
+
 /// Sizes of stack copies for the counts of needs, in bytes, ascending. The last is perf's maximum: the record's size
 /// field has 16 bits, and sizes are multiples of 8.
 pub const DUMP_SIZES: [u64; 5] = [4 << 10, 8 << 10, 16 << 10, 32 << 10, 65528];
@@ -22,6 +24,13 @@ pub struct StackNeeds {
     /// Truncated chains that reached their root across a gap, by needed size.
     pub across_gap: NeedCounts,
 }
+
+encoding! { StackNeeds {
+    whole: NeedCounts,
+    truncated: u64,
+    joined: NeedCounts,
+    across_gap: NeedCounts,
+} }
 
 impl StackNeeds {
     /// Returns the index in [`NeedCounts`] for a need of `bytes`.

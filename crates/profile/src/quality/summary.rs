@@ -2,6 +2,7 @@
 
 use address::Timestamp;
 
+use crate::encoding::{encoding, enum_encoding};
 use crate::id::ThreadId;
 use crate::quality::finding::FindingRow;
 use crate::quality::function_filter::AppliedFilter;
@@ -9,7 +10,7 @@ use crate::quality::loss::{EventLoss, ModuleLoss, NamelessModule};
 use crate::quality::stack_needs::StackNeeds;
 
 /// Counters of a run, and problems of its input.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Summary {
     /// Number of samples in the recording, after filters.
     pub samples: u64,
@@ -45,6 +46,24 @@ pub struct Summary {
     pub findings: Vec<FindingRow>,
 }
 
+encoding! { Summary {
+    samples: u64,
+    samples_filtered: u64,
+    samples_dropped: u64,
+    frames: u64,
+    lost_samples: u64,
+    lost_records: u64,
+    lost_by_event: Vec<EventLoss>,
+    throttled: u64,
+    stack_needs: StackNeeds,
+    losses: Vec<ModuleLoss>,
+    names_lost: bool,
+    nameless: Vec<NamelessModule>,
+    threads_without_switch: Vec<ThreadWithoutSwitch>,
+    applied_filter: Option<AppliedFilter>,
+    findings: Vec<FindingRow>,
+} }
+
 /// State of a thread without a context switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ThreadState {
@@ -71,6 +90,8 @@ impl ThreadState {
     }
 }
 
+enum_encoding! { ThreadState }
+
 /// A thread without a context switch in the whole recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ThreadWithoutSwitch {
@@ -84,3 +105,10 @@ pub struct ThreadWithoutSwitch {
     /// Time from `since` to the end of the recording or of the time filter, in nanoseconds.
     pub duration: u64,
 }
+
+encoding! { ThreadWithoutSwitch {
+    thread: ThreadId,
+    state: ThreadState,
+    since: Timestamp,
+    duration: u64,
+} }

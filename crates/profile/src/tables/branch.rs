@@ -7,7 +7,7 @@ use super::Table;
 use crate::id::{EdgeId, EventId, SampleId};
 
 /// The branches of samples, if they were requested.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct BranchTable {
     /// Distinct edges.
     pub edges: Table<EdgeId, EdgeRow>,

@@ -1,9 +1,10 @@
 //! Sampled events.
 
+use crate::encoding::encoding;
 use crate::id::StringId;
 
 /// A sampled event.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventRow {
     /// Name from the recorder, such as `cpu-clock` or `cycles:u`.
     pub name: StringId,
@@ -16,3 +17,5 @@ pub struct EventRow {
     /// Sampling frequency or period.
     pub rate: u64,
 }
+
+encoding! { EventRow { name: StringId, kind: u32, config: u64, frequency: bool, rate: u64, } }

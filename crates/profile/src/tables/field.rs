@@ -7,7 +7,7 @@ use super::{BranchTable, FieldRows, FieldValue, NoLabel, SampleRow, SpanTable, T
 use crate::id::{EventId, SampleId, StringId};
 
 /// The columns of values. Only requested fields and labels have one.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct FieldTable {
     columns: Vec<FieldRows>,
     /// Indexes of the columns of labels.

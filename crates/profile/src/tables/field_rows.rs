@@ -5,7 +5,7 @@ use address::FieldKind;
 use crate::id::{EventId, SampleId, StringId};
 
 /// The values of one field of one event, or of one label.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct FieldRows {
     /// Event whose samples have the field; `None` for a label or a variable, which samples of all events can have.
     pub event: Option<EventId>,

@@ -2,6 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
+use crate::encoding::encoding;
 use crate::id::LocationId;
 use crate::reason::FoundBy;
 
@@ -17,6 +18,8 @@ pub struct FrameRow {
     /// Index among several images of the same module in one process; nearly always 0.
     pub instance: u8,
 }
+
+encoding! { FrameRow { location: LocationId, found_by: FoundBy, kernel: bool, instance: u8, } }
 
 impl Hash for FrameRow {
     /// Hashes the row as one word: a million frames are hashed for each new one.

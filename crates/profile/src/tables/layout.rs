@@ -3,6 +3,7 @@
 
 use address::{Avma, Bias, ModuleId};
 
+use crate::encoding::{Decoder, Encoding, encode_rows, encoding};
 use crate::tables::location::LocationRow;
 
 /// Load addresses of the modules of a process image that its samples refer to.
@@ -32,6 +33,25 @@ pub struct ModuleBias {
     pub instance: u8,
     /// Bias that is added to [`LocationRow::relative`].
     pub bias: Bias,
+}
+
+encoding! { ModuleBias { module: ModuleId, instance: u8, bias: Bias, } }
+
+impl Encoding for LayoutRow {
+    const BYTES: usize = Vec::<ModuleBias>::BYTES;
+    const IS_FIXED: bool = false;
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        let Self { biases } = self;
+        encode_rows(biases, out);
+    }
+
+    /// Refuses biases that are not sorted.
+    fn decode(decoder: &mut Decoder<'_>) -> Option<Self> {
+        let biases = Vec::<ModuleBias>::decode(decoder)?;
+        let key = |known: &ModuleBias| (known.module, known.instance);
+        biases.is_sorted_by(|one, next| key(one) < key(next)).then_some(Self { biases })
+    }
 }
 
 impl LayoutRow {

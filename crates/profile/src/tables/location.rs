@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use address::{Avma, FileOffset, ModuleId, Svma};
 
+use crate::encoding::encoding;
 use crate::id::{InlineId, StringId};
 use crate::tables::module::ModuleKind;
 
@@ -30,6 +31,16 @@ pub struct LocationRow {
     /// inlined functions.
     pub is_whole: bool,
 }
+
+encoding! { LocationRow {
+    module: Option<ModuleId>,
+    relative: u64,
+    offset: Option<u64>,
+    function_offset: Option<u64>,
+    first_inline: InlineId,
+    n_inlines: u32,
+    is_whole: bool,
+} }
 
 /// Address of a location, in its address space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -97,6 +108,16 @@ pub struct InlineRow {
     /// Line of the declaration, from 1; 0 if unknown.
     pub declared_line: u32,
 }
+
+encoding! { InlineRow {
+    function: Option<StringId>,
+    file: Option<StringId>,
+    line: u32,
+    column: u32,
+    inlined: bool,
+    declared_file: Option<StringId>,
+    declared_line: u32,
+} }
 
 impl InlineRow {
     /// A function without any known property, not even a name.

@@ -2,6 +2,7 @@
 
 use address::BuildId;
 
+use crate::encoding::{encoding, enum_encoding};
 use crate::id::StringId;
 
 /// Kind of a module, which determines the address space of its locations.
@@ -33,8 +34,10 @@ impl ModuleKind {
     }
 }
 
+enum_encoding! { ModuleKind }
+
 /// A mapped module.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleRow {
     /// Recorded path, or a name in brackets.
     pub path: StringId,
@@ -45,3 +48,10 @@ pub struct ModuleRow {
     /// Kind of the module.
     pub kind: ModuleKind,
 }
+
+encoding! { ModuleRow {
+    path: StringId,
+    opened: Option<StringId>,
+    build_id: Option<BuildId>,
+    kind: ModuleKind,
+} }

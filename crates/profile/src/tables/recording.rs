@@ -2,10 +2,11 @@
 
 use address::Timestamp;
 
+use crate::encoding::encoding;
 use crate::id::StringId;
 
 /// Facts from the recording's header. Absent ones are `None`.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct RecordingInfo {
     /// Name of the recording: its file name without folders. `None` for standard input.
     pub name: Option<Box<[u8]>>,
@@ -37,6 +38,23 @@ pub struct RecordingInfo {
     pub wall_clock: Option<WallClock>,
 }
 
+encoding! { RecordingInfo {
+    name: Option<Box<[u8]>>,
+    service: Option<Box<[u8]>>,
+    hostname: Option<StringId>,
+    os_release: Option<StringId>,
+    arch: Option<StringId>,
+    perf_version: Option<StringId>,
+    cpu_desc: Option<StringId>,
+    cpus_online: Option<u32>,
+    cpus_available: Option<u32>,
+    cpu_id: Option<StringId>,
+    total_memory_kib: Option<u64>,
+    stack_bytes: Option<u32>,
+    command_line: Vec<StringId>,
+    wall_clock: Option<WallClock>,
+} }
+
 /// Conversion from the recording's clock to the time of day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WallClock {
@@ -45,6 +63,8 @@ pub struct WallClock {
     /// Whether `zero` is derived from the modification time of the recording instead of stated by the recorder.
     pub guessed: bool,
 }
+
+encoding! { WallClock { zero: i64, guessed: bool, } }
 
 impl WallClock {
     /// Returns the clock on which `time` is `nanoseconds` after the start of 1970 (UTC); `None` if the difference does

@@ -2,6 +2,7 @@
 
 use address::Timestamp;
 
+use crate::encoding::encoding;
 use crate::id::{EventId, LayoutId, StackId, ThreadId};
 use crate::reason::{EndReason, WaitKind};
 
@@ -28,6 +29,18 @@ pub struct SampleRow {
     /// Flags of the recorded numbers, and the kind of wait.
     recorded: u8,
 }
+
+encoding! { copy SampleRow {
+    time: u64,
+    period: u64,
+    cpu: u32,
+    thread: ThreadId,
+    stack: Option<StackId>,
+    layout: LayoutId,
+    event: EventId,
+    end: EndReason,
+    recorded: u8,
+} }
 
 /// Bits of [`SampleRow::recorded`].
 const TIME: u8 = 1;

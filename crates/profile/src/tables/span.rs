@@ -5,7 +5,7 @@ use super::{SampleRow, Table};
 use crate::id::{SampleId, StringId};
 
 /// The spans that samples begin.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct SpanTable {
     /// Ascending by sample.
     rows: Vec<SpanRow>,

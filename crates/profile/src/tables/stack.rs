@@ -2,6 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
+use crate::encoding::encoding;
 use crate::id::{FrameId, StackId};
 
 /// A node of the prefix tree of stacks: a frame and the frame that called it.
@@ -12,6 +13,8 @@ pub struct StackRow {
     /// The frame.
     pub frame: FrameId,
 }
+
+encoding! { StackRow { parent: Option<StackId>, frame: FrameId, } }
 
 impl Hash for StackRow {
     /// Hashes the row as one word: a million nodes are hashed for each new one.

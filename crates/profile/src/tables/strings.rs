@@ -3,9 +3,11 @@
 use address::dangling;
 use std::hash::BuildHasher as _;
 
+use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use rayon::prelude::*;
 
+use crate::encoding::{Decoder, Encoding, encode_bytes};
 use crate::id::{RowId as _, StringId};
 
 /// Minimum number of strings per task when hashing in parallel.
@@ -67,6 +69,26 @@ impl Strings {
         let strings = strings.par_iter().with_min_len(FEW);
         let hashed: Vec<_> = strings.map(|string| (*string, hasher.hash(string))).collect();
         hashed.into_iter().map(|(string, hash)| self.intern_hashed(string, hash)).collect()
+    }
+
+    /// Fills an empty index. Returns false if two strings are equal.
+    fn rebuild_index(&mut self) -> bool {
+        let Self { bytes, ends, index, hasher, omitted: _ } = self;
+        let id = |at| StringId::from_index(at);
+        let ids = (0..ends.len()).into_par_iter().with_min_len(FEW);
+        let hashes: Vec<u64> = ids.map(|at| hasher.hash(slice(bytes, ends, id(at)))).collect();
+        index.reserve(hashes.len(), |&(hash, _)| hash);
+        for (at, hash) in hashes.into_iter().enumerate() {
+            let string = slice(bytes, ends, id(at));
+            let same = |&(known, other): &(u64, StringId)| {
+                known == hash && slice(bytes, ends, other) == string
+            };
+            match index.entry(hash, same, |&(hash, _)| hash) {
+                Entry::Vacant(entry) => entry.insert((hash, id(at))),
+                Entry::Occupied(_) => return false,
+            };
+        }
+        true
     }
 
     /// Returns a hasher for [`Self::intern_hashed`] of this table.
@@ -164,6 +186,40 @@ impl Strings {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
+    }
+}
+
+impl PartialEq for Strings {
+    /// Compares the strings, but not the seeds of their hashes.
+    fn eq(&self, other: &Self) -> bool {
+        let Self { bytes, ends, omitted, index: _, hasher: _ } = self;
+        (bytes, ends, omitted) == (&other.bytes, &other.ends, &other.omitted)
+    }
+}
+
+impl Eq for Strings {}
+
+impl Encoding for Strings {
+    const BYTES: usize = u64::BYTES + Vec::<u32>::BYTES + u64::BYTES;
+    const IS_FIXED: bool = false;
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        let Self { bytes, ends, omitted, index: _, hasher: _ } = self;
+        omitted.encode(out);
+        ends.encode(out);
+        encode_bytes(bytes, out);
+    }
+
+    /// Refuses equal strings, whose equal hashes would make the table of hashes slow.
+    fn decode(decoder: &mut Decoder<'_>) -> Option<Self> {
+        let omitted = u64::decode(decoder)?;
+        let ends = Vec::<u32>::decode(decoder)?;
+        let bytes = decoder.bytes()?.to_vec();
+        if !ends.is_sorted() || ends.last().map_or(0, |&end| end as usize) != bytes.len() {
+            return None;
+        }
+        let mut strings = Self { bytes, ends, omitted, ..Self::default() };
+        strings.rebuild_index().then_some(strings)
     }
 }
 

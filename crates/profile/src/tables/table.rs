@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use address::{ById as _, dangling};
 
+use crate::encoding::{Decoder, Encoding, encode_rows};
 use crate::id::RowId;
 
 /// Rows with consecutive ids.
@@ -173,6 +174,19 @@ impl<I, T: PartialEq> PartialEq for Table<I, T> {
 }
 
 impl<I, T: Eq> Eq for Table<I, T> {}
+
+impl<I, T: Encoding> Encoding for Table<I, T> {
+    const BYTES: usize = Vec::<T>::BYTES;
+    const IS_FIXED: bool = false;
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        encode_rows(&self.rows, out);
+    }
+
+    fn decode(decoder: &mut Decoder<'_>) -> Option<Self> {
+        Vec::decode(decoder).map(Self::from_vec)
+    }
+}
 
 impl<I, T: fmt::Debug> fmt::Debug for Table<I, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,6 +2,7 @@
 
 use address::{Pid, Tid};
 
+use crate::encoding::encoding;
 use crate::id::StringId;
 
 /// A thread with one name, in a process with one name, in one control group.
@@ -19,6 +20,14 @@ pub struct ThreadRow {
     /// Path of its control group at that time; `None` if it was not recorded.
     pub cgroup: Option<StringId>,
 }
+
+encoding! { ThreadRow {
+    pid: Pid,
+    tid: Tid,
+    comm: StringId,
+    process: StringId,
+    cgroup: Option<StringId>,
+} }
 
 /// A process with one name. A process that executes another program has a new key from then on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
