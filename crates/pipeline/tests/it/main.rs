@@ -8,4 +8,5 @@ mod live;
 mod off_cpu;
 mod process_names;
 mod runs;
+mod stored;
 mod support;
