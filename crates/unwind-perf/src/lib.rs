@@ -7,6 +7,7 @@
 mod args;
 mod commands;
 mod compat;
+mod failure;
 mod function_filter;
 mod hotspot;
 mod spelling;
@@ -22,6 +23,7 @@ use host::{CountingAllocator, MemoryWords, default_memory_limit, limit_memory, s
 use crate::args::{
     Cli, Command, color_in_arguments, names_command, with_command_first, with_suggestion,
 };
+use crate::failure::{print_failure, print_wrong_call};
 use crate::terminal::{NO_OUTPUT, NOT_RECORDED, choose_colors, exit_code};
 
 /// Counts the memory of the program, so that exceeding the limit ends it with a message.
@@ -73,11 +75,17 @@ pub fn unwind_perf() -> ExitCode {
     for row in pipeline::dangling_ids() {
         eprintln!("unwind-perf: {} ({} times)", row.message, row.count);
     }
+    if let Err(error) = &result {
+        print_failure(error);
+    }
     exit_code("unwind-perf", failed, result)
 }
 
 /// Prints help, or a mistake in the arguments.
 fn usage(error: &clap::Error, words: &[OsString]) -> ExitCode {
+    if error.use_stderr() {
+        print_wrong_call(error);
+    }
     // A closed standard error is not an error.
     let _ = error.print();
     if !error.use_stderr() {

@@ -32,6 +32,7 @@ slow) exec sleep 100;;
 broken) "$REAL" "$@" | head -c 5000; exit 0;;
 cut) "$REAL" "$@" | head -c 30000; kill -9 $$;;
 panicked) exit 101;;
+failing) echo '{"error":"run","message":"the disk failed"}' >&2; exit 2;;
 grows) "$REAL" "$@"; for last; do :; done; printf x >> "$last"; exit 0;;
 esac
 exec "$REAL" "$@"
@@ -211,9 +212,40 @@ class Again(Folder):
     def test_what_is_no_recording_is_judged_once(self):
         self.recording.write_bytes(b"no recording")
         manifest, runs = self.convert()
-        self.assertEqual((runs, manifest["status"], manifest["part"]), (1, "unreadable", None))
+        self.assertEqual((runs, manifest["status"], manifest["part"]), (1, "not-a-recording", None))
         self.assertIn("not a perf recording", manifest["message"])
         self.assertEqual(self.convert(), (manifest, 0))
+
+    def test_a_failure_of_the_machine_is_tried_again(self):
+        first, runs = self.convert("failing")
+        self.assertEqual((runs, first["status"], first["message"]), (1, "unreadable", "the disk failed"))
+        again, runs = self.convert()
+        self.assertEqual((runs, again["status"]), (1, "ok"))
+
+    def test_a_missing_folder_stops_before_the_first_recording(self):
+        root = self.folder / "root"
+        for option in ("sysroot", "debug_dirs", "extra_dirs", "perf_map_dirs", "source_dirs"):
+            options = {**FILES, option: root}
+            self.runs.write_text("")
+            for call in (lambda: up.convert(self.recording, self.out, **options), lambda: up.rows(self.recording, **options)):
+                with self.assertRaises(FileNotFoundError) as caught:
+                    call()
+                self.assertEqual(caught.exception.filename, str(root))
+                self.assertEqual(str(caught.exception), f"option {option!r}: {root}: not a directory")
+            self.assertEqual((self.runs.read_text(), kept(self.out)), ("", []))
+            # The program has the same opinion.
+            with self.assertRaises(up.MissingFileError) as caught:
+                up.read(self.recording, **options)
+            self.assertEqual((caught.exception.filename, caught.exception.cause), (str(root), "missing"))
+        for option in ("buildid_dirs", "map_file"):
+            with self.assertRaises(FileNotFoundError):
+                up.convert(self.recording, self.out, **{**FILES, option: root})
+            self.assertEqual([name for name in kept(self.out) if "manifest" in name], [])
+        with self.assertRaisesRegex(up.CallError, "--debuginfod names no server"):
+            os.environ.pop("DEBUGINFOD_URLS", None)
+            up.convert(self.recording, self.out, debuginfod=True, **FILES)
+        root.mkdir()
+        self.assertEqual(up.convert(self.recording, self.out, sysroot=root)["status"], "ok")
 
     def test_what_cannot_be_opened_is_unreadable_and_leaves_nothing(self):
         os.mkfifo(self.folder / "fifo")
@@ -263,15 +295,16 @@ class Engines(Folder):
         self.assertEqual(set(batches[:-1]), {7})
 
     def test_what_has_no_rows_is_one(self):
-        for name in ("nothing", "junk"):
+        for name, status in (("nothing", "unreadable"), ("junk", "not-a-recording")):
             path = self.folder / name
             if name == "junk":
                 path.write_bytes(b"no recording")
             (row,) = self.table(path).to_pylist()
             self.assertIn("cannot read", row.pop("message"))
-            self.assertEqual({key: value for key, value in row.items() if value is not None}, {"recording": str(path), "status": "unreadable"})
+            self.assertEqual({key: value for key, value in row.items() if value is not None}, {"recording": str(path), "status": status})
         self.assertEqual(self.table(case("inlines-gcc"), pid=1, **FILES).num_rows, 0)
         self.assertEqual(self.table(case("two-events"), event="nothing", **FILES).num_rows, 0)
+        self.assertEqual(self.table(case("syscalls"), where="addr=-1", **FILES).num_rows, 0)
         (row,) = self.table(case("two-events"), event=["nothing", "cpu-clock"], **FILES).to_pylist()
         self.assertEqual(row["status"], "unreadable")
         with self.assertRaisesRegex(TypeError, "unknown option 'pids'"):

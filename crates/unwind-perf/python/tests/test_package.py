@@ -8,6 +8,7 @@ import pickle
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 import unittest
 import warnings
@@ -192,13 +193,49 @@ class Readers(unittest.TestCase):
 
 class Errors(unittest.TestCase):
     def test_no_result_is_an_error_with_the_reason(self):
-        for read in (up.read, up.scan, up.folded, lambda path: up.diff(path, path)):
-            with self.assertRaises(up.UnwindPerfError) as caught:
+        message = "cannot read /nonexistent/perf.data: No such file or directory (os error 2)"
+        for read in (up.read, up.scan, up.folded, up.top, lambda path: up.diff(path, path)):
+            with self.assertRaises(FileNotFoundError) as caught:
                 read("/nonexistent/perf.data")
-            self.assertEqual(caught.exception.code, 2)
-            self.assertIn("/nonexistent/perf.data", caught.exception.message)
-        copy = pickle.loads(pickle.dumps(caught.exception))
-        self.assertEqual((copy.code, copy.message), (2, caught.exception.message))
+            self.assertIsInstance(caught.exception, up.UnwindPerfError)
+            for error in (caught.exception, pickle.loads(pickle.dumps(caught.exception))):
+                self.assertEqual((error.code, error.message, str(error)), (2, message, message))
+                self.assertEqual((error.cause, error.filename, error.errno), ("missing", "/nonexistent/perf.data", 2))
+
+    def test_a_wrong_call_has_the_programs_message(self):
+        for call, message in (
+            (lambda: up.top(case("plt"), sort="x", **FILES), "invalid value 'x' for '--sort <COST>' [possible values: own, inclusive]"),
+            (lambda: up.read(case("plt"), span="x", **FILES), "option 'span': "),
+            (lambda: up.read(case("plt"), demangle="foo"), "option 'demangle': "),
+            (lambda: up.read(case("plt"), jobs=-1), "option 'jobs': "),
+            (lambda: up.convert(case("plt"), "/nonexistent", demangle="foo"), "option 'demangle': "),
+        ):
+            with self.assertRaises(ValueError) as caught:
+                call()
+            self.assertEqual(str(caught.exception)[: len(message)], message)
+        with self.assertRaises(up.CallError) as caught:
+            up.top(case("plt"), sort="x")
+        self.assertEqual((caught.exception.code, caught.exception.cause), (2, "call"))
+
+    def test_an_error_has_the_findings(self):
+        with tempfile.TemporaryDirectory() as folder:
+            cut = pathlib.Path(folder, "cut.data")
+            whole = case("inlines-gcc").read_bytes()
+            cut.write_bytes(whole[: len(whole) * 3 // 4])
+            findings = up.read(cut, **FILES).findings
+            with self.assertRaisesRegex(up.UnwindPerfError, "no sample passes the filters") as caught:
+                up.read(cut, pid=1, **FILES)
+        self.assertEqual(caught.exception.cause, "no-samples")
+        self.assertEqual(caught.exception.findings[0]["kind"], "data-cut")
+        self.assertEqual(set(caught.exception.findings[0]), {"kind", "count", "message"})
+        self.assertIn("data-cut", [one["kind"] for one in findings])
+
+    def test_without_pyarrow_the_error_names_the_extra(self):
+        line = "import sys, unwind_perf as up\nsys.modules['pyarrow'] = None\n"
+        for call in ("up.read('x')", "up.scan('x')", "up.top('x')", "up.folded('x')", "up.convert('x', 'y')", "up.rows('x')"):
+            run = subprocess.run([sys.executable, "-c", line + call], stderr=subprocess.PIPE, text=True)
+            last = run.stderr.splitlines()[-1]
+            self.assertEqual(last, "ModuleNotFoundError: tables need pyarrow: pip install 'unwind-perf[tables]'", call)
 
     def test_a_damaged_recording_says_how(self):
         with tempfile.TemporaryDirectory() as folder:

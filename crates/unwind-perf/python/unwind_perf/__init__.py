@@ -9,7 +9,7 @@
 docs/OUTPUT.md of the project describes the columns.
 """
 
-from ._errors import UnwindPerfError
+from ._errors import CallError, MissingFileError, UnwindPerfError
 from ._options import Options
 from ._program import program, version
 from ._reading import diff, folded, read, scan
@@ -20,6 +20,8 @@ from ._spans import spans
 from ._top import top
 
 __all__ = [
+    "CallError",
+    "MissingFileError",
     "Options",
     "Recording",
     "UnwindPerfError",

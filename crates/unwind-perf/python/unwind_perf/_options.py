@@ -14,7 +14,8 @@ import os
 import subprocess
 from typing import Any, Dict, Iterable, Mapping, Union
 
-from ._program import program
+from ._errors import MissingFileError, failure_line
+from ._program import environment, program
 
 PathLike = Union[str, "os.PathLike[str]"]
 
@@ -22,6 +23,8 @@ PathLike = Union[str, "os.PathLike[str]"]
 Options = Dict[str, Any]
 
 _UNKNOWN = "unknown option "
+# Options whose values are folders. The program refuses a run without one of them.
+_FOLDERS = ("sysroot", "debug_dirs", "extra_dirs", "perf_map_dirs", "source_dirs")
 
 
 def checked(options: Mapping[str, object]) -> str:
@@ -33,6 +36,16 @@ def checked(options: Mapping[str, object]) -> str:
     return _checked(program(), os.getcwd(), text) if text != "{}" else text
 
 
+def require_folders(options: str) -> None:
+    """Checks that the folders of :func:`checked` options exist. Raises :class:`MissingFileError` for the first that does
+    not, before a run on any recording."""
+    for name, folders in as_dict(options).items():
+        for folder in folders if name in _FOLDERS else ():
+            path = os.fsdecode(bytes.fromhex(folder["hex"])) if isinstance(folder, dict) else folder
+            if not os.path.isdir(path):
+                raise MissingFileError(2, f"option {name!r}: {path}: not a directory", filename=path)
+
+
 def as_dict(options: str) -> Dict[str, Any]:
     """Returns the options of :func:`checked` as keywords that are valid in any folder."""
     keywords: Dict[str, Any] = json.loads(options)
@@ -42,10 +55,13 @@ def as_dict(options: str) -> Dict[str, Any]:
 @functools.lru_cache(maxsize=256)
 def _checked(path: str, folder: str, text: str) -> str:
     """Checks options with the program. The result depends on the folder, since paths may be relative to it."""
-    run = subprocess.run([path, "options-json"], input=text.encode(), capture_output=True, cwd=folder, check=False)
+    command = [path, "options-json"]
+    run = subprocess.run(command, input=text.encode(), capture_output=True, cwd=folder, check=False, env=environment())
     if run.returncode == 0:
         return run.stdout.decode().strip()
-    message = run.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2].partition(": ")[2]
+    lines = run.stderr.decode("utf-8", "replace").splitlines()
+    failures = [failure for failure in map(failure_line, lines) if failure is not None]
+    message: str = failures[0]["message"] if failures else "".join(lines[-1:])
     raise (TypeError if message.startswith(_UNKNOWN) else ValueError)(message)
 
 

@@ -9,9 +9,9 @@ import subprocess
 import sysconfig
 import threading
 from collections import deque
-from typing import IO, TYPE_CHECKING, Callable, Deque, List, Optional, Sequence
+from typing import IO, TYPE_CHECKING, Any, Callable, Deque, Dict, List, Optional, Sequence
 
-from ._errors import UnwindPerfError
+from ._errors import UnwindPerfError, error_of, failure_line
 
 if TYPE_CHECKING:
     from ._options import PathLike
@@ -46,6 +46,11 @@ def version() -> str:
     return subprocess.run([program(), "--version"], check=True, capture_output=True, text=True).stdout.split()[1]
 
 
+def environment() -> Dict[str, str]:
+    """Returns the environment of runs, which asks for errors as lines of JSON."""
+    return {**os.environ, "UNWIND_PERF_ERRORS": "json"}
+
+
 class Run:
     """Run of the program. Leaving the ``with`` statement ends it, also after an interrupt, an error or an early stop of
     the reader."""
@@ -60,10 +65,12 @@ class Run:
         words = [program(), *(["--progress-lines"] if progress else []), *arguments]
         self._progress = progress
         self._said: Deque[str] = deque(maxlen=_LINES)
+        self._failure: Optional[Dict[str, Any]] = None
         self._timed_out = False
         self._timeout = timeout
         stdin = subprocess.DEVNULL if options is None else subprocess.PIPE
-        self._process = subprocess.Popen(words, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(words, stdin=stdin, stdout=pipe, stderr=pipe, env=environment())
         if options is not None:
             self._give(options)
         self._listener = threading.Thread(target=self._listen, daemon=True)
@@ -96,17 +103,16 @@ class Run:
         self._listener.join()
         if self._timed_out:
             raise UnwindPerfError(code, f"the run took longer than {self._timeout} seconds")
+        if code not in (0, 1) and self._failure is not None:
+            raise error_of(code, self._failure)
         if code not in (0, 1):
             raise UnwindPerfError(code, self.message or f"the program ended with status {code}")
         return code == 1
 
     @property
     def message(self) -> str:
-        """Last line on the program's standard error; for an invalid call, the line with the error."""
+        """Last line on the program's standard error."""
         prefix = f"{_NAME}: "
-        wrong_call = [line for line in self._said if line.startswith("error: ")]
-        if wrong_call:
-            return wrong_call[0][len("error: ") :]
         line = self._said[-1] if self._said else ""
         return line[len(prefix) :] if line.startswith(prefix) else line
 
@@ -141,7 +147,10 @@ class Run:
                 self._progress(raw[len(mark) :].decode("utf-8", "replace").rstrip("\n"))
             else:
                 line = raw.decode("utf-8", "replace").rstrip("\n")
-                if line:
+                failure = failure_line(line)
+                if failure is not None:
+                    self._failure = failure
+                elif line:
                     self._said.append(line)
 
 

@@ -9,6 +9,7 @@ from ._errors import UnwindPerfError
 from ._options import PathLike, checked
 from ._program import Run, input_arguments, options_argument
 from ._progress import shown
+from ._tables import require_pyarrow
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,6 +32,7 @@ def read(
     Raises :class:`UnwindPerfError` if there is no result. For a partly damaged recording, ``damaged`` is set and
     ``findings`` describes the damage.
     """
+    require_pyarrow()
     from ._recording import Recording
 
     tables, damaged = _tables(path, checked(options), timeout, progress)
@@ -67,6 +69,7 @@ def scan(
     Only one batch is in memory at a time. Any consumer of Arrow streams accepts the reader: pyarrow, polars, pandas,
     DuckDB. Closing or dropping the reader early ends the run.
     """
+    require_pyarrow()
     import pyarrow as pa
 
     if batch_rows < 1:
@@ -115,6 +118,7 @@ def folded(
     ``weight``: ``"samples"``, ``"period"``, ``"off-cpu"``, a field of numbers, or the name of spans. ``root`` is the
     outermost frame: ``"comm"``, ``"process"``, ``"thread"``, ``"none"``, a label, ``field:NAME`` or ``FUNCTION(PATH)``.
     """
+    require_pyarrow()
     import pyarrow as pa
 
     command = ["--quiet", "--format=folded", f"--weight={weight}", f"--root={root}", options_argument(), *input_arguments(path)]
@@ -143,6 +147,7 @@ def diff(
     the confidence interval ``…_low`` to ``…_high`` of the change, ``…_p``, and ``…_marked``: whether the change is
     significant. The remaining facts are JSON in the schema's metadata, under the key ``unwind_perf.diff``.
     """
+    require_pyarrow()
     sides = [[side] if isinstance(side, (str, bytes)) or hasattr(side, "__fspath__") else list(side) for side in (before, after)]
     command = ["diff", "--quiet", "--format=json", options_argument()]
     command += [word for one in sides[0] for word in input_arguments(one)[1:]]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Union
 
 from ._options import PathLike, checked
 from ._program import Run, input_arguments, options_argument
+from ._tables import require_pyarrow
 from ._top import value_type
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def spans(
     Columns: ``span``; with ``by``, ``value`` and ``missing``; the number ``spans``; ``total``, ``self``, ``min``, ``p50``,
     ``p90``, ``p99`` and ``max`` in nanoseconds; and ``histogram``, a list of ``from``, ``to`` and ``spans``.
     """
+    require_pyarrow()
     import pyarrow as pa
 
     from ._recording import Recording

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Union
 
 from ._options import PathLike, checked
 from ._program import Run, input_arguments, options_argument
+from ._tables import require_pyarrow
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,6 +47,7 @@ def top(
     and ``show_module`` are regular expressions, one or several. The other keywords are options of the run, by the names
     in docs/OPTIONS.md.
     """
+    require_pyarrow()
     from ._recording import Recording
 
     path: PathLike

@@ -13,7 +13,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, Dict, Iterable, Union
 
-from ._options import PathLike, as_dict, checked
+from ._options import PathLike, as_dict, checked, require_folders
 from ._scale.text_options import recordings_of_text
 
 if TYPE_CHECKING:
@@ -71,8 +71,10 @@ def convert_all(
     own: Dict[str, Any] = {name: options.pop(name) for name in ("retries", "timeout", "redo") if name in options}
     if "redo" in own:
         own["redo"] = list(own["redo"])
-    # A wrong option is wrong for all recordings. Executors run in other folders, so paths are absolute.
-    keywords: Dict[str, Any] = {**own, **as_dict(checked(options))}
+    # A wrong option or a missing folder concerns all recordings. Executors run in other folders, so paths are absolute.
+    given = checked(options)
+    require_folders(given)
+    keywords: Dict[str, Any] = {**own, **as_dict(given)}
     job = {
         "paths": recordings_of_text([os.fsdecode(path) for path in named]),
         "out": os.path.abspath(os.fsdecode(out)),

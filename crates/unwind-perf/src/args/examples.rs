@@ -44,6 +44,7 @@ pub(crate) const ENVIRONMENT: &[(&str, &str)] = &[
         "XDG_CACHE_HOME, DEBUGINFOD_CACHE_PATH",
         "folders for files of debuginfod servers; the first also for those of record and the cache",
     ),
+    ("UNWIND_PERF_ERRORS", "if it is json, a line of JSON precedes the message of an error"),
 ];
 
 /// The files that are read though nobody names them.

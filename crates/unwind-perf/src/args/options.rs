@@ -16,6 +16,7 @@ use options::{
 };
 use pipeline::{Error, Pipeline, RecordingWatch, Source};
 
+use crate::failure::{MissingFolder, WrongCall};
 use crate::spelling::SPELLING;
 
 use super::fields::{GroupedBy, redaction_key, value_argument};
@@ -98,9 +99,9 @@ pub(crate) fn with_argument(error: Error) -> anyhow::Error {
             return Error::NoStacks { option }.into();
         }
         Error::NoServers => {
-            return anyhow::Error::msg(
+            return anyhow::Error::new(WrongCall(
                 "--debuginfod names no server, and DEBUGINFOD_URLS is not set",
-            );
+            ));
         }
         Error::MapFile { path, .. } => format!("cannot read --map-file {}", path.display()),
         Error::MapFileLine { path, line, .. } => {
@@ -226,7 +227,7 @@ fn usable(files: &FileSearch) -> anyhow::Result<FileSearch> {
 /// Refuses folders that are not there, since nothing would be found in them.
 fn are_there(files: &FileSearch) -> anyhow::Result<()> {
     for (option, folders) in files.folders() {
-        let word = match option {
+        let option = match option {
             FolderOption::Sysroot => "--sysroot",
             FolderOption::Debug => "--debug-dir",
             FolderOption::Extra => "--extra-dir",
@@ -235,10 +236,8 @@ fn are_there(files: &FileSearch) -> anyhow::Result<()> {
             // It may be an archive.
             FolderOption::BuildIdStore => continue,
         };
-        for folder in folders {
-            if !host().is_dir(folder, Origin::User) {
-                bail!("{word} {}: not a directory", folder.display());
-            }
+        if let Some(folder) = folders.iter().find(|it| !host().is_dir(it, Origin::User)) {
+            bail!(MissingFolder { option, path: folder.clone() });
         }
     }
     Ok(())

@@ -46,8 +46,8 @@ fn annotated(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
     let mut analysis =
         pipeline().analyze(source(input), &options, &observer).map_err(with_argument)?;
     progress.clear();
-    if let Some(message) = no_samples_advice(&analysis, &options.samples) {
-        bail!(message);
+    if let Some(nothing) = no_samples_advice(&analysis, &options.samples) {
+        bail!(nothing);
     }
     let inlines = options.names.inlines;
     filter_functions(&mut analysis.profile, &args.run.functions, inlines)?;

@@ -157,8 +157,8 @@ impl<'a> Loader<'a> {
         let analysis = analysis.map_err(with_argument);
         self.progress.clear();
         let mut analysis = analysis?;
-        if let Some(message) = no_samples_advice(&analysis, &self.options.samples) {
-            bail!("{name}: {message}");
+        if let Some(nothing) = no_samples_advice(&analysis, &self.options.samples) {
+            return Err(anyhow::Error::new(nothing).context(name));
         }
         let inlines = self.options.names.inlines;
         filter_functions(&mut analysis.profile, &run.functions, inlines)

@@ -4,20 +4,20 @@ use address::Timestamp;
 use options::SampleFilter;
 use pipeline::{Analysis, RejectedSamples};
 
+use crate::failure::NoSamples;
 use crate::terminal::shown;
 
 /// Maximum number of values of a kind that are listed.
 const NAMED: usize = 10;
 
-/// Returns the advice if the filters left no sample; `None` if some are left, or if there were none before.
-pub(super) fn no_samples_advice(analysis: &Analysis, filters: &SampleFilter) -> Option<String> {
+/// Returns the advice if the filters left no sample, with the findings of the recording; `None` if some are left, or if
+/// there were none before.
+pub(super) fn no_samples_advice(analysis: &Analysis, filters: &SampleFilter) -> Option<NoSamples> {
     let samples = analysis.profile.samples.len() as u64;
-    no_samples_advice_of(
-        samples,
-        analysis.profile.summary.samples_filtered,
-        &analysis.rejected,
-        filters,
-    )
+    let summary = &analysis.profile.summary;
+    let filtered = summary.samples_filtered;
+    let message = no_samples_advice_of(samples, filtered, &analysis.rejected, filters)?;
+    Some(NoSamples { message, findings: summary.findings.clone() })
 }
 
 /// Same as [`no_samples_advice`], from the counts of samples and of filtered samples and the description of the latter.

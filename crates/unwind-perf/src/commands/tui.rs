@@ -89,8 +89,8 @@ fn whole(
     });
     progress.clear();
     let mut analysis = analysis?;
-    if let Some(message) = no_samples_advice(&analysis, &options.samples) {
-        bail!(message);
+    if let Some(nothing) = no_samples_advice(&analysis, &options.samples) {
+        bail!(nothing);
     }
     if let Some(frames) = folded {
         analysis.profile.fold_waits(frames);

@@ -56,8 +56,8 @@ fn run_on_pool(args: &ValuesArgs, run: &RunOptions) -> anyhow::Result<Status> {
     let analysis = pipeline().analyze(source(input), &run.options, &observer);
     progress.clear();
     let analysis = analysis.map_err(with_argument)?;
-    if let Some(message) = no_samples_advice(&analysis, &run.options.samples) {
-        bail!(message);
+    if let Some(nothing) = no_samples_advice(&analysis, &run.options.samples) {
+        bail!(nothing);
     }
     let files = analysis.function_variables(&args.function);
     let rows = rows(&files);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, NamedTuple, Optional
 
 from .._errors import UnwindPerfError
@@ -16,14 +17,17 @@ if TYPE_CHECKING:
     #: Consumer of an attempt's rows; the rows of earlier attempts are void.
     Sink = Callable[["pa.Schema", Iterator["pa.RecordBatch"]], None]
 
-# Exit status of a run without output, which a retry would not change.
+# Exit status of a run without output, which an immediate retry would not change.
 _NO_OUTPUT = 2
+# Causes that are not about the recording, and the one that no other call would change.
+_NOT_ITS_FAULT = ("call", "missing")
+_NO_RECORDING = "not-a-recording"
 
 
 class Outcome(NamedTuple):
     """Outcome of the attempts."""
 
-    #: ``ok``, ``damaged`` (rows or names are missing), ``unreadable`` (no rows) or ``gave-up`` (no rows).
+    #: ``ok``, ``damaged`` (rows or names are missing), or without rows ``not-a-recording``, ``unreadable`` or ``gave-up``.
     status: str
     #: Message of the program, or empty.
     message: str
@@ -38,8 +42,9 @@ class Outcome(NamedTuple):
 def attempt(path: PathLike, options: str, sink: "Sink", retries: int, timeout: Optional[float]) -> Outcome:
     """Passes the rows to ``sink``, with the ``options`` of :func:`checked`.
 
-    A run that a signal or the timeout ends, or that truncates its output, is repeated up to ``retries`` times. Exit
-    status 2 is the program's verdict on the recording and is not repeated.
+    A run that a signal or the timeout ends, or that truncates its output, is repeated up to ``retries`` times, but not
+    one with exit status 2, which has a reason. Raises :class:`UnwindPerfError` if the reason is a wrong call, or a missing
+    file other than the recording.
     """
     message = ""
     for count in range(1, retries + 2):
@@ -49,21 +54,22 @@ def attempt(path: PathLike, options: str, sink: "Sink", retries: int, timeout: O
             message = error.message
             if error.code != _NO_OUTPUT:
                 continue
-            if not _nothing_wanted(message, options):
-                return Outcome("unreadable", message, count)
-            sink(row_schema(), iter(()))
-            return Outcome("ok", message, count)
+            if _nothing_wanted(error.cause, options):
+                sink(row_schema(), iter(()))
+                return Outcome("ok", message, count)
+            if error.cause in _NOT_ITS_FAULT and os.path.exists(path):
+                raise
+            status = _NO_RECORDING if error.cause == _NO_RECORDING else "unreadable"
+            return Outcome(status, message, count)
     return Outcome("gave-up", message, retries + 1)
 
 
-def _nothing_wanted(message: str, options: str) -> bool:
+def _nothing_wanted(cause: Optional[str], options: str) -> bool:
     """Returns true if the recording is valid but contains no wanted sample.
 
     If one of several events is missing, the program rejects the call, although the others may have samples.
     """
-    events = as_dict(options).get("event", ())
-    unknown = len(events) == 1 and message.startswith("--event ")
-    return unknown or message.startswith("no sample passes the filters")
+    return cause == "no-samples" or (cause == "unknown-event" and len(as_dict(options).get("event", ())) == 1)
 
 
 def _once(path: PathLike, options: str, sink: "Sink", timeout: Optional[float]) -> Outcome:

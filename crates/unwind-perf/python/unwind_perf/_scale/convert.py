@@ -12,8 +12,9 @@ import time
 import uuid
 from typing import TYPE_CHECKING, Any, Collection, Dict, Iterator, Optional
 
-from .._options import PathLike, as_dict, checked
+from .._options import PathLike, as_dict, checked, require_folders
 from .._program import version
+from .._tables import require_pyarrow
 from .attempts import Outcome, attempt
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ _MANIFEST = "manifest.json"
 # Prefix of a file name until the file is complete. Engines that read folders ignore names with a leading dot.
 _UNFINISHED = ".unfinished-"
 _BLOCK = 1 << 20
+# Statuses that no other attempt would change.
+_FINAL = ("ok", "damaged", "not-a-recording")
 # Threads and cached names do not change the rows.
 _WITHOUT_EFFECT = ("jobs", "cache", "cache_size")
 
@@ -34,21 +37,24 @@ def convert(
     *,
     retries: int = 2,
     timeout: Optional[float] = None,
-    redo: Collection[str] = ("gave-up",),
+    redo: Collection[str] = (),
     **options: Any,
 ) -> Dict[str, Any]:
     """Writes the rows of a recording to ``out/v1/recording=SHA256/opts=HASH/part.parquet``; returns its manifest.
 
     The folder name contains hashes of the recording's bytes, and of the options and the program's version. The work is
-    therefore done only once, regardless of the order and number of calls. An existing ``manifest.json`` is returned
-    unless its ``status`` is one of ``redo``. It is written last. docs/SCALE.md of the project describes its contents.
+    therefore done only once, regardless of the order and number of calls. An existing ``manifest.json`` is returned if
+    its ``status`` is final (``ok``, ``damaged`` or ``not-a-recording``) and not one of ``redo``. It is written last.
+    docs/SCALE.md of the project describes its contents.
 
     ``retries``: number of repetitions of a run that was killed or took more than ``timeout`` seconds. The other
-    keywords are options of the run. Invalid options, or an unusable ``out``, raise an exception; defects of the
-    recording never do.
+    keywords are options of the run. Invalid options (``TypeError``, ``ValueError``), a missing folder of an option
+    (``FileNotFoundError``) and an unusable ``out`` raise an exception; a missing or defective recording never does.
     """
+    require_pyarrow()
     started = time.monotonic()
     given = checked(options)
+    require_folders(given)
     tool = version()
     named = [f"{name}={json.dumps(value)}" for name, value in as_dict(given).items() if name not in _WITHOUT_EFFECT]
     manifest: Dict[str, Any] = {
@@ -71,7 +77,7 @@ def convert(
     inner = os.path.join("v1", f"recording={manifest['recording']}", f"opts={manifest['opts']}")
     folder = os.path.join(os.fsdecode(out), inner)
     there = _stored(folder)
-    if there is not None and there["status"] not in redo:
+    if there is not None and there["status"] in _FINAL and there["status"] not in redo:
         return {**there, "path": manifest["path"]}
     os.makedirs(folder, exist_ok=True)
     with _unfinished(folder) as part:

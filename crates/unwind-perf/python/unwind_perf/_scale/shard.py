@@ -6,7 +6,8 @@ import os
 import tempfile
 from typing import TYPE_CHECKING, IO, Any, Iterator, Optional
 
-from .._options import PathLike, checked
+from .._options import PathLike, checked, require_folders
+from .._tables import require_pyarrow
 from .attempts import Outcome, attempt
 from .rows import retyped, row_schema
 
@@ -26,17 +27,19 @@ def rows(
     **options: Any,
 ) -> "Iterator[pa.RecordBatch]":
     """Returns the rows of :func:`scan` for engines: defects of a recording are in its rows, and never raise an
-    exception.
+    exception; wrong options and missing folders do.
 
     ``status`` and ``message`` are columns, with the values of :func:`convert`. A recording without rows that is
-    ``unreadable``, or ``gave-up`` after ``retries``, is one row with null in the other columns. ``recording`` is the
+    ``not-a-recording``, ``unreadable``, or ``gave-up`` after ``retries``, is one row with null in the other columns. ``recording`` is the
     path. Strings are not dictionaries, and unsigned numbers are signed 64-bit ones, addresses as two's complement. The
     rows wait in a temporary file until the run is over: a failed run yields none of its rows.
     """
+    require_pyarrow()
     if batch_rows < 1:
         raise ValueError("batch_rows has to be at least 1")
     name = os.path.abspath(os.fsdecode(path))
     given = checked(options)
+    require_folders(given)
     # A generator would check the options too late.
     return _rows(name, given, retries, timeout, batch_rows)
 

@@ -53,8 +53,8 @@ pub(super) fn print_lines(
         Error::Output(error) => anyhow::Error::new(error).context(target.failed()),
         error => with_argument(error),
     })?;
-    if let Some(message) = no_samples_advice(&analysis, &options.samples) {
-        bail!(message);
+    if let Some(nothing) = no_samples_advice(&analysis, &options.samples) {
+        bail!(nothing);
     }
     let Lines { printer, mut out, .. } = lines;
     printer.finish(&analysis.profile, &mut out).with_context(|| target.failed())?;

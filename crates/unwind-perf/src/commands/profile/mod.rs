@@ -311,9 +311,9 @@ fn analyzed(
     let observer: Arc<dyn Observer> = progress.clone();
     let analysis = pipeline().analyze(source(input), options, &observer);
     let mut analysis = analysis.map_err(|error| GroupedBy::with_argument(grouped_by, error))?;
-    if let Some(message) = no_samples_advice(&analysis, &options.samples) {
+    if let Some(nothing) = no_samples_advice(&analysis, &options.samples) {
         progress.clear();
-        bail!(message);
+        bail!(nothing);
     }
     filter_functions(&mut analysis.profile, functions, options.names.inlines)
         .inspect_err(|_| progress.clear())?;

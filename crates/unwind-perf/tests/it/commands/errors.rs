@@ -53,6 +53,47 @@ fn what_is_no_recording() {
     }
 }
 
+/// Programs that start this one read a line of JSON before the message for people.
+#[test]
+fn errors_are_lines_of_json_on_request() {
+    let case = Case::named("two-events");
+    for (arguments, message) in [
+        (
+            &["x.data"][..],
+            r#"{"error":"missing","message":"cannot read x.data: No such file or directory (os error 2)","path":"x.data"}"#,
+        ),
+        (
+            &["perf.data", "--sysroot", "x"],
+            r#"{"error":"missing","message":"--sysroot x: not a directory","path":"x"}"#,
+        ),
+        (
+            &["case.toml"],
+            r#"{"error":"not-a-recording","message":"cannot read case.toml: not a perf recording: expected `PERFILE2` at offset 0x0, found "#,
+        ),
+        (
+            &["perf.data", "--event", "cycles"],
+            r#"{"error":"unknown-event","message":"--event cycles: the recording has cpu-clock:u, task-clock:u"}"#,
+        ),
+        (
+            &["perf.data", "--jobs", "0"],
+            r#"{"error":"call","message":"invalid value '0' for '--jobs <N>': 0 is not in 1..=65535"}"#,
+        ),
+        (
+            &["perf.data", "--pid", "1"],
+            r#"{"error":"no-samples","findings":[],"message":"no sample passes the filters; there are, for --pid: "#,
+        ),
+    ] {
+        let mut command = command(&case.folder, arguments);
+        let ran = finish(command.env("UNWIND_PERF_ERRORS", "json").spawn().expect("started"));
+        let plain = run(&case.folder, arguments).expect_status(2);
+        let ran = ran.expect_status(2);
+        let (line, people) = ran.stderr.split_once('\n').expect("two lines");
+        let start = line.get(..message.len()).unwrap_or(line);
+        assert_eq!(start, message);
+        assert_eq!(people, plain.stderr);
+    }
+}
+
 /// Creates a FIFO; returns false without a program for it, and the test is skipped.
 fn make_fifo(path: &Path) -> bool {
     Command::new("mkfifo").arg(path).status().is_ok_and(|status| status.success())
