@@ -342,10 +342,33 @@ class Endings(unittest.TestCase):
         self.assertIsNotNone(self.runs[0].poll())
 
     def test_a_scan_that_is_dropped_ends_the_program(self):
-        reader = up.scan(case("inlines-gcc"), batch_rows=1, **FILES)
-        reader.read_next_batch()
-        del reader
-        self.assertIsNotNone(self.runs[0].wait(10))
+        def unread(reader):
+            pass
+
+        def read(reader):
+            reader.read_next_batch()
+
+        def closed(reader):
+            reader.close()
+
+        for use in (unread, read, closed):
+            reader = up.scan(case("inlines-gcc"), batch_rows=1, **FILES)
+            use(reader)
+            del reader
+            # It was also waited for: there is no zombie.
+            self.assertIsNotNone(self.runs[-1].returncode, use.__name__)
+            self.assertTrue(self.runs[-1].stdout.closed, use.__name__)
+
+    def test_a_run_that_is_dropped_ends_the_program(self):
+        run = _program.Run(["-q", self.fifo], timeout=100)
+        del run
+        self.assertEqual(self.runs[0].returncode, -signal.SIGKILL)
+
+    def test_the_end_of_python_ends_the_program(self):
+        line = "from unwind_perf import _program; run = _program.Run(['-q', %r]); print(run._process.pid)" % self.fifo
+        run = subprocess.run([sys.executable, "-c", line], stdout=subprocess.PIPE, text=True, check=True)
+        with self.assertRaises(ProcessLookupError):
+            os.kill(int(run.stdout), 0)
 
 
 class Documentation(unittest.TestCase):

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sysconfig
 import threading
+import weakref
 from collections import deque
 from typing import IO, TYPE_CHECKING, Any, Callable, Deque, Dict, List, Optional, Sequence
 
@@ -53,7 +54,7 @@ def environment() -> Dict[str, str]:
 
 class Run:
     """Run of the program. Leaving the ``with`` statement ends it, also after an interrupt, an error or an early stop of
-    the reader."""
+    the reader. So does the loss of the last reference."""
 
     def __init__(
         self,
@@ -63,23 +64,21 @@ class Run:
         options: Optional[str] = None,
     ) -> None:
         words = [program(), *(["--progress-lines"] if progress else []), *arguments]
-        self._progress = progress
-        self._said: Deque[str] = deque(maxlen=_LINES)
-        self._failure: Optional[Dict[str, Any]] = None
-        self._timed_out = False
         self._timeout = timeout
-        stdin = subprocess.DEVNULL if options is None else subprocess.PIPE
         pipe = subprocess.PIPE
+        stdin = subprocess.DEVNULL if options is None else pipe
         self._process = subprocess.Popen(words, stdin=stdin, stdout=pipe, stderr=pipe, env=environment())
         if options is not None:
             self._give(options)
-        self._listener = threading.Thread(target=self._listen, daemon=True)
+        assert self._process.stdout is not None and self._process.stderr is not None
+        #: Standard output of the program.
+        self.output: IO[bytes] = self._process.stdout
+        # Threads have no reference to this object, which could not end otherwise.
+        self._said = _Said(progress)
+        self._listener = threading.Thread(target=self._said.listen, args=(self._process.stderr,), daemon=True)
         self._listener.start()
-        self._timer: Optional[threading.Timer] = None
-        if timeout is not None:
-            self._timer = threading.Timer(timeout, self._time_out)
-            self._timer.daemon = True
-            self._timer.start()
+        self._timer = None if timeout is None else _Timer(timeout, self._process)
+        self._end = weakref.finalize(self, _end, self._process, self._listener, self._timer)
 
     def _give(self, options: str) -> None:
         """Writes the options of the run, which the program reads first."""
@@ -88,12 +87,6 @@ class Run:
         with contextlib.suppress(BrokenPipeError), self._process.stdin as stdin:
             stdin.write(options.encode())
 
-    @property
-    def output(self) -> IO[bytes]:
-        """Standard output of the program."""
-        assert self._process.stdout is not None
-        return self._process.stdout
-
     def finish(self) -> bool:
         """Waits for the program's end. Returns true if the recording, or a file for it, is damaged or partly missing.
 
@@ -101,10 +94,10 @@ class Run:
         """
         code = self._process.wait()
         self._listener.join()
-        if self._timed_out:
+        if self._timer is not None and self._timer.ended_it:
             raise UnwindPerfError(code, f"the run took longer than {self._timeout} seconds")
-        if code not in (0, 1) and self._failure is not None:
-            raise error_of(code, self._failure)
+        if code not in (0, 1) and self._said.failure is not None:
+            raise error_of(code, self._said.failure)
         if code not in (0, 1):
             raise UnwindPerfError(code, self.message or f"the program ended with status {code}")
         return code == 1
@@ -113,7 +106,7 @@ class Run:
     def message(self) -> str:
         """Last line on the program's standard error."""
         prefix = f"{_NAME}: "
-        line = self._said[-1] if self._said else ""
+        line = self._said.lines[-1] if self._said.lines else ""
         return line[len(prefix) :] if line.startswith(prefix) else line
 
     def __enter__(self) -> "Run":
@@ -124,34 +117,61 @@ class Run:
 
     def close(self) -> None:
         """Kills the program if it is still running."""
-        if self._timer is not None:
-            self._timer.cancel()
-        if self._process.poll() is None:
-            self._process.kill()
-        self._process.wait()
-        self._listener.join()
-        self.output.close()
-        assert self._process.stderr is not None
-        self._process.stderr.close()
+        self._end()
 
-    def _time_out(self) -> None:
-        if self._process.poll() is None:
-            self._timed_out = True
-            self._process.kill()
 
-    def _listen(self) -> None:
-        assert self._process.stderr is not None
+class _Said:
+    """Lines on the program's standard error: its last ones, and the one about an error."""
+
+    def __init__(self, progress: Optional[Callable[[str], None]]) -> None:
+        self.lines: Deque[str] = deque(maxlen=_LINES)
+        self.failure: Optional[Dict[str, Any]] = None
+        self._progress = progress
+
+    def listen(self, stderr: IO[bytes]) -> None:
+        """Reads all lines; those about progress are passed on."""
         mark = b"progress: "
-        for raw in self._process.stderr:
+        for raw in stderr:
             if self._progress is not None and raw.startswith(mark):
                 self._progress(raw[len(mark) :].decode("utf-8", "replace").rstrip("\n"))
-            else:
-                line = raw.decode("utf-8", "replace").rstrip("\n")
-                failure = failure_line(line)
-                if failure is not None:
-                    self._failure = failure
-                elif line:
-                    self._said.append(line)
+                continue
+            line = raw.decode("utf-8", "replace").rstrip("\n")
+            failure = failure_line(line)
+            if failure is not None:
+                self.failure = failure
+            elif line:
+                self.lines.append(line)
+
+
+class _Timer(threading.Timer):
+    """Kills a program that runs for too long, in seconds."""
+
+    def __init__(self, timeout: float, process: "subprocess.Popen[bytes]") -> None:
+        super().__init__(timeout, self._kill)
+        self.ended_it = False
+        self._process = process
+        self.daemon = True
+        self.start()
+
+    def _kill(self) -> None:
+        if self._process.poll() is None:
+            self.ended_it = True
+            self._process.kill()
+
+
+def _end(process: "subprocess.Popen[bytes]", listener: threading.Thread, timer: Optional[_Timer]) -> None:
+    """Ends a run and closes its pipes."""
+    if timer is not None:
+        timer.cancel()
+    if process.poll() is None:
+        process.kill()
+    process.wait()
+    # The last reference can be lost in the listener itself, by a function that shows progress.
+    if threading.current_thread() is not listener:
+        listener.join()
+    for pipe in (process.stdout, process.stderr):
+        assert pipe is not None
+        pipe.close()
 
 
 def options_argument() -> str:
