@@ -59,6 +59,13 @@ impl RecordingParts {
         })
     }
 
+    /// Adds or replaces a feature section by its bit and payload.
+    pub fn feature(&mut self, bit: u16, payload: &[u8]) {
+        self.features.retain(|(other, _)| *other != bit);
+        self.features.push((bit, payload.to_vec()));
+        self.features.sort();
+    }
+
     /// Returns the original file.
     #[must_use]
     pub fn file(&self) -> Vec<u8> {

@@ -61,7 +61,7 @@ def loop(paths, out):
 
 def lose_a_worker(cluster, out, wanted, seen):
     """Waits until ``wanted`` recordings are done, then kills a worker."""
-    while len(done := list(out.glob("v1/*/*/manifest.json"))) < wanted:
+    while len(done := list(out.glob("v2/*/*/*/_manifest.json"))) < wanted:
         time.sleep(0.02)
     cluster.lose()
     seen.append(len(done))
@@ -92,7 +92,7 @@ def compare_files(expected, folder, ours_folder, ours):
     for part in parts:
         there, here = (pq.read_table(out / part, partitioning=None) for out in (ours_folder, folder))
         assert there.equals(here), part
-    left = [path for path in ours_folder.rglob("*") if path.is_file() and path.name not in ("manifest.json", "part.parquet")]
+    left = [path for path in ours_folder.rglob("*") if path.is_file() and path.name not in ("_manifest.json", "part.parquet")]
     # A run that was lost may leave its unfinished file.
     assert all(path.name.startswith(".unfinished-") for path in left) and len(left) <= 1, left
     print(f"the same {len(parts)} files, and manifests: {counts}")

@@ -1,5 +1,6 @@
 """Conversion of recordings to files of rows: contents, repeated calls, and failing runs."""
 
+import datetime
 import hashlib
 import json
 import multiprocessing
@@ -43,6 +44,20 @@ def case(name):
     return CASES / name / "perf.data"
 
 
+def written(path):
+    """Returns the day on which a file was written."""
+    return datetime.datetime.fromtimestamp(os.stat(path).st_mtime, datetime.timezone.utc).date().isoformat()
+
+
+def signed(value):
+    """Returns a row with 64-bit numbers as two's complement."""
+    if isinstance(value, dict):
+        return {key: signed(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [signed(one) for one in value]
+    return value - 2**64 if isinstance(value, int) and value >= 2**63 else value
+
+
 def kept(folder):
     return sorted(str(path.relative_to(folder)) for path in pathlib.Path(folder).rglob("*") if path.is_file())
 
@@ -63,23 +78,24 @@ class Files(Folder):
         for name in ("inlines-gcc", "two-events", "syscalls"):
             manifest = up.convert(case(name), self.out, **FILES)
             ours, expected = self.written(manifest), up.scan(case(name), **FILES).read_all()
-            self.assertEqual(ours.to_pylist(), expected.to_pylist(), name)
+            self.assertEqual(ours.to_pylist(), [signed(row) for row in expected.to_pylist()], name)
             self.assertEqual(ours.schema.remove_metadata(), rows.row_schema())
 
     def test_the_manifest_says_what_was_done(self):
         manifest = up.convert(case("inlines-gcc"), self.out, jobs=1, **FILES)
         recording = case("inlines-gcc").read_bytes()
         digest = hashlib.sha256(recording).hexdigest()
-        folder = f"v1/recording={digest}/opts={manifest['opts']}"
-        self.assertEqual(kept(self.out), [f"{folder}/manifest.json", f"{folder}/part.parquet"])
-        self.assertEqual(json.loads((self.out / folder / "manifest.json").read_text()), manifest)
+        folder = f"v2/date={written(case('inlines-gcc'))}/recording_sha256={digest}/opts={manifest['opts']}"
+        self.assertEqual(kept(self.out), [f"{folder}/_manifest.json", f"{folder}/part.parquet"])
+        self.assertEqual(json.loads((self.out / folder / "_manifest.json").read_text()), manifest)
         self.assertGreater(manifest.pop("seconds"), 0)
         read = up.read(case("inlines-gcc"), **FILES)
         expected = {
-            "manifest": 1,
+            "manifest": 2,
             "path": str(case("inlines-gcc")),
-            "recording": digest,
+            "recording_sha256": digest,
             "bytes": len(recording),
+            "date": written(case("inlines-gcc")),
             "opts": manifest["opts"],
             "options": [f'sysroot=["{FILES["sysroot"]}"]'],
             "tool": up.version(),
@@ -122,7 +138,7 @@ class Files(Folder):
         first = up.convert(folder, self.out, **FILES)
         (folder / "data").rename(folder / "header")
         second = up.convert(folder, self.out, **FILES)
-        self.assertNotEqual(first["recording"], second["recording"])
+        self.assertNotEqual(first["recording_sha256"], second["recording_sha256"])
         self.assertEqual(first["bytes"], case("inlines-gcc").stat().st_size)
 
 
@@ -171,9 +187,9 @@ class Again(Folder):
         for spoil in (
             lambda: part.unlink(),
             lambda: os.truncate(part, 10),
-            lambda: (folder / "manifest.json").unlink(),
-            lambda: (folder / "manifest.json").write_text("{"),
-            lambda: (folder / "manifest.json").write_text("[]"),
+            lambda: (folder / "_manifest.json").unlink(),
+            lambda: (folder / "_manifest.json").write_text("{"),
+            lambda: (folder / "_manifest.json").write_text("[]"),
         ):
             spoil()
             again, runs = self.convert()
@@ -199,7 +215,7 @@ class Again(Folder):
         self.assertEqual((runs, manifest["attempts"], manifest["status"]), (3, 3, "gave-up"))
         self.assertEqual((manifest["message"], manifest["part"]), ("the program ended with status -9", None))
         # Only the manifest remains, and it does not prevent another attempt.
-        self.assertEqual([os.path.basename(path) for path in kept(self.out)], ["manifest.json"])
+        self.assertEqual([os.path.basename(path) for path in kept(self.out)], ["_manifest.json"])
         self.assertEqual(self.convert()[0]["status"], "ok")
 
     def test_a_timeout_is_repeated(self):
@@ -252,7 +268,7 @@ class Again(Folder):
         for name in ("nothing", "fifo"):
             self.recording = self.folder / name
             manifest, runs = self.convert()
-            self.assertEqual((runs, manifest["status"], manifest["recording"]), (0, "unreadable", None))
+            self.assertEqual((runs, manifest["status"], manifest["recording_sha256"]), (0, "unreadable", None))
             self.assertIn(name, manifest["message"])
         self.assertEqual(kept(self.out), [])
 
@@ -277,7 +293,7 @@ class Again(Folder):
         for manifest in manifests:
             manifest.pop("seconds")
         self.assertEqual(manifests, manifests[:1] * 8)
-        self.assertEqual([os.path.basename(path) for path in kept(self.out)], ["manifest.json", "part.parquet"])
+        self.assertEqual([os.path.basename(path) for path in kept(self.out)], ["_manifest.json", "part.parquet"])
 
 
 class Engines(Folder):

@@ -67,7 +67,7 @@ def scan(
     """Returns one row per sample with its frames as a list, in batches of at most ``batch_rows`` rows.
 
     Only one batch is in memory at a time. Any consumer of Arrow streams accepts the reader: pyarrow, polars, pandas,
-    DuckDB. Closing or dropping the reader early ends the run.
+    DuckDB. Dropping the reader early ends the run.
     """
     require_pyarrow()
     import pyarrow as pa

@@ -31,7 +31,7 @@ ROWS = (
 )
 #: Columns of a manifest, as a Spark schema.
 MANIFESTS = (
-    "path string, recording string, bytes bigint, opts string, options array<string>, tool string, part string, "
+    "path string, recording_sha256 string, bytes bigint, date string, opts string, options array<string>, tool string, part string, "
     "part_bytes bigint, status string, message string, attempts int, samples bigint, complete_share double, "
     "findings array<struct<kind:string,count:bigint,message:string>>, "
     "modules array<struct<path:string,build_id:string,frames:bigint>>, seconds double"

@@ -28,9 +28,19 @@ pub(super) fn keys_with_recording(schema: &str, table: &str, profile: &Profile) 
     keys
 }
 
-/// Returns [`keys_with_recording`] with the summary of the run as JSON.
+/// Returns [`keys_with_recording`] with the summary of the run as JSON, and the start in nanoseconds since 1970.
 pub(super) fn keys_with_account(schema: &str, table: &str, profile: &Profile) -> Metadata {
     let mut keys = keys_with_recording(schema, table, profile);
     keys.insert("unwind_perf.summary", summary_json(profile));
+    if let Some(start) = start_utc_ns(profile) {
+        keys.insert("unwind_perf.start_utc_ns", start.to_string());
+    }
     keys
+}
+
+/// Returns the time of the first sample in nanoseconds since 1970 (UTC); `None` if the recorder did not state the time of
+/// day, since the same bytes have the same output.
+fn start_utc_ns(profile: &Profile) -> Option<u64> {
+    let clock = profile.recording.wall_clock.filter(|clock| !clock.guessed)?;
+    clock.utc(profile.samples.iter().filter_map(|sample| sample.time()).min()?)
 }

@@ -4,13 +4,14 @@ many."""
 from __future__ import annotations
 
 import contextlib
+import datetime
 import hashlib
 import json
 import os
 import stat
 import time
 import uuid
-from typing import TYPE_CHECKING, Any, Collection, Dict, Iterator, Optional
+from typing import TYPE_CHECKING, Any, Collection, Dict, Iterator, List, Optional
 
 from .._options import PathLike, as_dict, checked, require_folders
 from .._program import version
@@ -20,9 +21,12 @@ from .attempts import Outcome, attempt
 if TYPE_CHECKING:
     import pyarrow as pa
 
+# Folder of the tree; its number changes with the layout.
+_TREE = "v2"
 _PART = "part.parquet"
-_MANIFEST = "manifest.json"
-# Prefix of a file name until the file is complete. Engines that read folders ignore names with a leading dot.
+# Engines that read folders ignore names that begin with an underscore or a dot.
+_MANIFEST = "_manifest.json"
+# Prefix of a file name until the file is complete.
 _UNFINISHED = ".unfinished-"
 _BLOCK = 1 << 20
 # Statuses that no other attempt would change.
@@ -40,10 +44,11 @@ def convert(
     redo: Collection[str] = (),
     **options: Any,
 ) -> Dict[str, Any]:
-    """Writes the rows of a recording to ``out/v1/recording=SHA256/opts=HASH/part.parquet``; returns its manifest.
+    """Writes the rows of a recording to ``out/v2/date=DAY/recording_sha256=SHA256/opts=HASH/part.parquet``; returns its
+    manifest.
 
     The folder name contains hashes of the recording's bytes, and of the options and the program's version. The work is
-    therefore done only once, regardless of the order and number of calls. An existing ``manifest.json`` is returned if
+    therefore done only once, regardless of the order and number of calls. An existing ``_manifest.json`` is returned if
     its ``status`` is final (``ok``, ``damaged`` or ``not-a-recording``) and not one of ``redo``. It is written last.
     docs/SCALE.md of the project describes its contents.
 
@@ -58,10 +63,11 @@ def convert(
     tool = version()
     named = [f"{name}={json.dumps(value)}" for name, value in as_dict(given).items() if name not in _WITHOUT_EFFECT]
     manifest: Dict[str, Any] = {
-        "manifest": 1,
+        "manifest": 2,
         "path": os.path.abspath(os.fsdecode(path)),
-        "recording": None,
+        "recording_sha256": None,
         "bytes": None,
+        "date": None,
         "opts": hashlib.sha256("\n".join([tool, *named]).encode()).hexdigest()[:16],
         "options": named,
         "tool": tool,
@@ -70,33 +76,58 @@ def convert(
     }
     before = _state(path)
     try:
-        manifest["recording"], manifest["bytes"] = _digest(path)
+        manifest["recording_sha256"], manifest["bytes"] = _digest(path)
+        written = _day_written(path)
     except OSError as error:
         manifest.update(Outcome("unreadable", str(error), 0)._asdict(), seconds=_since(started))
         return manifest
-    inner = os.path.join("v1", f"recording={manifest['recording']}", f"opts={manifest['opts']}")
-    folder = os.path.join(os.fsdecode(out), inner)
-    there = _stored(folder)
+    tree = os.path.join(os.fsdecode(out), _TREE)
+    own = os.path.join(f"recording_sha256={manifest['recording_sha256']}", f"opts={manifest['opts']}")
+    day, there = _stored(tree, own, written)
     if there is not None and there["status"] in _FINAL and there["status"] not in redo:
         return {**there, "path": manifest["path"]}
-    os.makedirs(folder, exist_ok=True)
-    with _unfinished(folder) as part:
+    manifest["date"] = day or written
+    os.makedirs(tree, exist_ok=True)
+    with _unfinished(tree) as part:
 
         def sink(schema: "pa.Schema", batches: "Iterator[pa.RecordBatch]") -> None:
+            manifest["date"] = _day_recorded(schema) or manifest["date"]
             _write_rows(part, schema, batches)
 
         outcome = attempt(path, given, sink, retries, timeout)
         if _state(path) != before:
             outcome = Outcome("gave-up", "the recording changed while it was read", outcome.attempts)
+        folder = os.path.join(tree, f"date={manifest['date']}", own)
+        os.makedirs(folder, exist_ok=True)
         if outcome.status in ("ok", "damaged"):
-            manifest.update(part=os.path.join(inner, _PART), part_bytes=os.path.getsize(part))
-            _finish(part, os.path.join(folder, _PART))
+            name = os.path.join(folder, _PART)
+            manifest.update(part=os.path.relpath(name, os.fsdecode(out)), part_bytes=os.path.getsize(part))
+            _finish(part, name)
     manifest.update(outcome._asdict(), seconds=_since(started))
-    with _unfinished(folder) as file:
+    with _unfinished(tree) as file:
         with open(file, "w", encoding="utf-8") as text:
             json.dump(manifest, text, indent=1)
         _finish(file, os.path.join(folder, _MANIFEST))
+    _remove_others(tree, own, manifest["date"])
     return manifest
+
+
+def _day(seconds: int) -> str:
+    """Returns the day in UTC of a time in seconds since 1970."""
+    start = datetime.datetime(1970, 1, 1)
+    return (start + datetime.timedelta(seconds=seconds)).date().isoformat()
+
+
+def _day_recorded(schema: "pa.Schema") -> Optional[str]:
+    """Returns the day of the first sample, if the recorder stated the time of day."""
+    start = (schema.metadata or {}).get(b"unwind_perf.start_utc_ns")
+    return None if start is None else _day(int(start) // 10**9)
+
+
+def _day_written(path: PathLike) -> str:
+    """Returns the day on which a recording was last written."""
+    data = os.path.join(os.fsdecode(path), "data")
+    return _day(os.stat(data if os.path.isfile(data) else path).st_mtime_ns // 10**9)
 
 
 def _state(path: PathLike) -> Any:
@@ -137,15 +168,41 @@ def _file_digest(path: str) -> "tuple[str, int]":
     return digest.hexdigest(), size
 
 
-def _stored(folder: str) -> Optional[Dict[str, Any]]:
-    """Returns the manifest of a folder, if it and the file that it describes exist and are complete."""
+def _stored(tree: str, own: str, likely: str) -> "tuple[Optional[str], Optional[Dict[str, Any]]]":
+    """Returns the day and the manifest of a recording's folder, if it and the file that it describes exist and are
+    complete. The day of copies can differ, so that all are searched, the likely one first."""
+    for day in sorted(_days(tree), key=lambda day: (day != likely, day)):
+        folder = os.path.join(tree, f"date={day}", own)
+        try:
+            with open(os.path.join(folder, _MANIFEST), encoding="utf-8") as text:
+                manifest = json.load(text)
+            whole = manifest["part"] is None or os.path.getsize(os.path.join(folder, _PART)) == manifest["part_bytes"]
+            if whole and isinstance(manifest["status"], str):
+                return day, manifest
+        except (FileNotFoundError, ValueError, KeyError, TypeError):
+            continue
+    return None, None
+
+
+def _days(tree: str) -> List[str]:
+    """Returns the days of the tree, in any order."""
     try:
-        with open(os.path.join(folder, _MANIFEST), encoding="utf-8") as text:
-            manifest = json.load(text)
-        whole = manifest["part"] is None or os.path.getsize(os.path.join(folder, _PART)) == manifest["part_bytes"]
-        return manifest if whole and isinstance(manifest["status"], str) else None
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
-        return None
+        return [name[len("date=") :] for name in os.listdir(tree) if name.startswith("date=")]
+    except FileNotFoundError:
+        return []
+
+
+def _remove_others(tree: str, own: str, day: str) -> None:
+    """Removes the files of earlier attempts under other days, and the folders that become empty."""
+    for other in _days(tree):
+        folder = os.path.join(tree, f"date={other}", own)
+        if other == day or not os.path.isdir(folder):
+            continue
+        for name in (_MANIFEST, _PART):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(os.path.join(folder, name))
+        with contextlib.suppress(OSError):
+            os.removedirs(folder)
 
 
 @contextlib.contextmanager

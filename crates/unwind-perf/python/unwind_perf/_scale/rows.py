@@ -1,4 +1,4 @@
-"""Rows of samples without dictionaries, the form for files and engines."""
+"""Rows of samples without dictionaries and unsigned numbers, the form for files and engines."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def row_schema() -> "pa.Schema":
         return [pa.field(name, pa.type_for_alias(kind), nullable) for name, kind, nullable in columns]
 
     item = pa.field("item", pa.struct(fields(_FRAME)), nullable=False)
-    return pa.schema([*fields(_SAMPLE), pa.field("frames", pa.list_(item), nullable=False)])
+    return plain_schema(pa.schema([*fields(_SAMPLE), pa.field("frames", pa.list_(item), nullable=False)]))
 
 
 def plain_schema(schema: "pa.Schema") -> "pa.Schema":
@@ -69,11 +69,14 @@ def _plain_field(field: "pa.Field") -> "pa.Field":
         kind = pa.list_(_plain_field(kind.value_field))
     elif pa.types.is_struct(kind):
         kind = pa.struct([_plain_field(kind.field(at)) for at in range(kind.num_fields)])
+    elif pa.types.is_uint64(kind) or pa.types.is_uint32(kind):
+        # Few engines have unsigned numbers: for Spark, they are decimals.
+        kind = pa.int64()
     return field.with_type(kind)
 
 
 def plain(batch: "pa.RecordBatch") -> "pa.RecordBatch":
-    """Returns the rows with strings instead of dictionaries."""
+    """Returns the rows with strings instead of dictionaries, and signed numbers of 64 bits instead of unsigned ones."""
     import pyarrow as pa
 
     schema = plain_schema(batch.schema)

@@ -110,8 +110,6 @@ def engine_schema() -> "pa.Schema":
 def _engine_type(kind: "pa.DataType") -> "pa.DataType":
     import pyarrow as pa
 
-    if pa.types.is_uint64(kind) or pa.types.is_uint32(kind):
-        return pa.int64()
     if pa.types.is_list(kind):
         # Spark's name for the values of lists.
         return pa.list_(pa.field("element", _engine_type(kind.value_type)))

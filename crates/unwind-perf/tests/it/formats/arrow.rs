@@ -148,6 +148,30 @@ fn rows_are_the_lines_of_ndjson() {
     }
 }
 
+/// A recording states the time of day if it was made with `perf record -k`.
+#[test]
+fn the_start_is_known_by_the_recorded_clock() {
+    const CLOCK_DATA: u16 = 29;
+    let case = Case::named("two-events");
+    let mut parts = RecordingParts::read(&case.bytes()).expect("a plain file");
+    let folder = empty_folder("arrow-clock");
+    let table = |parts: &RecordingParts| {
+        std::fs::write(folder.join("perf.data"), parts.file()).expect("written");
+        let ran = run_with_input(&folder, &["perf.data", "-q", "-f", "arrow", "--rows"], b"");
+        ArrowTable::all(&ran.stdout).remove(0)
+    };
+    let plain = table(&parts);
+    assert_eq!(plain.keys.get("unwind_perf.start_utc_ns"), None);
+    let times = plain.rows().into_iter().map(|row| row["time_ns"].as_u64().expect("a time"));
+    let first = times.min().expect("a sample");
+    // Version 1, CLOCK_MONOTONIC, and one time on both clocks.
+    let day = 1_700_000_000_000_000_000_u64;
+    let words = [day.to_le_bytes(), (first - 5).to_le_bytes()].concat();
+    parts.feature(CLOCK_DATA, &[&[1, 0, 0, 0, 1, 0, 0, 0], &words[..]].concat());
+    let keys = table(&parts).keys;
+    assert_eq!(keys["unwind_perf.start_utc_ns"], "1700000000000000005");
+}
+
 #[test]
 fn options_of_other_formats_are_refused() {
     let case = Case::named("plt");
