@@ -10,7 +10,7 @@ docs/OUTPUT.md of the project describes the columns.
 """
 
 from ._errors import CallError, MissingFileError, UnwindPerfError
-from ._options import Options
+from ._option_types import Options
 from ._program import program, version
 from ._reading import diff, folded, read, scan
 from ._recording import Recording

@@ -1,4 +1,4 @@
-"""Options of a run, as keywords. The program knows their names and values; they are not listed here.
+"""Options of a run, as keywords. The program knows their names and values.
 
 A keyword is the name of an option in docs/OPTIONS.md of the project, such as ``pid``, ``comm``, ``time``, ``inlines``,
 ``join``, ``sysroot``, ``debug_dirs``, ``path_map``, ``map`` or ``max_memory``.
@@ -12,15 +12,10 @@ import functools
 import json
 import os
 import subprocess
-from typing import Any, Dict, Iterable, Mapping, Union
+from typing import Any, Dict, Iterable, Mapping
 
 from ._errors import MissingFileError, failure_line
 from ._program import environment, program
-
-PathLike = Union[str, "os.PathLike[str]"]
-
-#: Keywords of :func:`read`, :func:`scan`, :func:`folded`, :func:`diff` and :func:`convert`: options by name.
-Options = Dict[str, Any]
 
 _UNKNOWN = "unknown option "
 # Options whose values are folders. The program refuses a run without one of them.

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, Callable, Deque, Dict, List, Optional
 from ._errors import UnwindPerfError, error_of, failure_line
 
 if TYPE_CHECKING:
-    from ._options import PathLike
+    from ._option_types import PathLike
 
 _NAME = "unwind-perf"
 # Number of retained lines of the program's standard error.
@@ -181,4 +181,4 @@ def options_argument() -> str:
 
 def input_arguments(path: "PathLike") -> List[str]:
     """Returns the recording as the last argument."""
-    return ["--", os.fspath(path)]
+    return ["--", os.fsdecode(path)]

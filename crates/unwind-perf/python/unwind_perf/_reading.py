@@ -6,13 +6,15 @@ import json
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Union
 
 from ._errors import UnwindPerfError
-from ._options import PathLike, checked
+from ._option_types import Options, PathLike
+from ._options import checked
 from ._program import Run, input_arguments, options_argument
 from ._progress import shown
 from ._tables import require_pyarrow
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from typing_extensions import Unpack
 
     from ._recording import Recording
 
@@ -22,7 +24,7 @@ def read(
     *,
     timeout: Optional[float] = None,
     progress: Optional[bool] = None,
-    **options: Any,
+    **options: "Unpack[Options]",
 ) -> "Recording":
     """Reads a recording with all of its tables.
 
@@ -62,7 +64,7 @@ def scan(
     *,
     batch_rows: int = 65536,
     timeout: Optional[float] = None,
-    **options: Any,
+    **options: "Unpack[Options]",
 ) -> "pa.RecordBatchReader":
     """Returns one row per sample with its frames as a list, in batches of at most ``batch_rows`` rows.
 
@@ -110,7 +112,7 @@ def folded(
     weight: str = "samples",
     root: str = "comm",
     timeout: Optional[float] = None,
-    **options: Any,
+    **options: "Unpack[Options]",
 ) -> "pa.Table":
     """Returns the distinct stacks of one event: ``stack`` (functions from the outermost on, separated by ``;``) and
     ``weight``.
@@ -138,7 +140,7 @@ def diff(
     after: Union[PathLike, Sequence[PathLike]],
     *,
     timeout: Optional[float] = None,
-    **options: Any,
+    **options: "Unpack[Options]",
 ) -> "pa.Table":
     """Compares recordings, or groups of them, with one row per function. Functions with a significant change of their
     own cost come first, then those with the largest change.

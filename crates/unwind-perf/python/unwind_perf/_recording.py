@@ -6,7 +6,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, Dict, List
 
-from ._options import PathLike
+from ._option_types import PathLike
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,7 +28,7 @@ class Recording:
     events: "pa.Table"
 
     def __init__(self, path: PathLike, options: Dict[str, Any], tables: Dict[str, "pa.Table"], damaged: bool) -> None:
-        self.path = os.fspath(path)
+        self.path = os.fsdecode(path)
         self.options = options
         #: Whether the recording, or a file with names, is damaged or partly missing; ``findings`` describes the damage.
         self.damaged = damaged

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Union
 
-from ._options import PathLike, checked
+from ._option_types import Options, PathLike
+from ._options import checked
 from ._program import Run, input_arguments, options_argument
 from ._tables import require_pyarrow
 from ._top import value_type
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from typing_extensions import Unpack
 
     from ._recording import Recording
 
@@ -23,7 +25,7 @@ def spans(
     *,
     by: Optional[str] = None,
     timeout: Optional[float] = None,
-    **options: Any,
+    **options: "Unpack[Options]",
 ) -> "pa.Table":
     """Returns the durations of spans, as ``unwind-perf spans`` counts them: one row for each name and value, the longest
     sum first.
@@ -40,12 +42,13 @@ def spans(
     from ._recording import Recording
 
     path: PathLike
+    given: Dict[str, Any]
     if isinstance(recording, Recording):
-        path, options = recording.path, {**recording.options, **options}
+        path, given = recording.path, {**recording.options, **options}
     else:
-        path = recording
+        path, given = recording, dict(options)
     words = ["spans", "--quiet", "--format=json", *([] if by is None else [f"--by={by}"])]
-    with Run([*words, options_argument(), *input_arguments(path)], timeout, options=checked(options)) as run:
+    with Run([*words, options_argument(), *input_arguments(path)], timeout, options=checked(given)) as run:
         text = run.output.read()
         run.finish()
     rows: List[Dict[str, Any]] = json.loads(text)["rows"]

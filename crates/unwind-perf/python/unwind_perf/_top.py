@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Union
 
-from ._options import PathLike, checked
+from ._option_types import OptionsOfAnyEvent, PathLike
+from ._options import checked
 from ._program import Run, input_arguments, options_argument
 from ._tables import require_pyarrow
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from typing_extensions import Unpack
 
     from ._recording import Recording
 
@@ -31,7 +33,7 @@ def top(
     show_module: Patterns = (),
     collapse_recursion: bool = False,
     timeout: Optional[float] = None,
-    **options: Any,
+    **options: "Unpack[OptionsOfAnyEvent]",
 ) -> "pa.Table":
     """Returns the functions, or modules, lines, threads, …, with the highest costs, as ``unwind-perf top`` counts them.
 
@@ -51,15 +53,16 @@ def top(
     from ._recording import Recording
 
     path: PathLike
+    given: Dict[str, Any]
     if isinstance(recording, Recording):
-        path, options = recording.path, {**recording.options, **options}
+        path, given = recording.path, {**recording.options, **options}
         names: List[str] = recording.events["name"].to_pylist()
         if event is not None and event not in names:
             raise ValueError(f"no event {event!r}; there are {', '.join(names)}")
     else:
-        path = recording
+        path, given = recording, dict(options)
     if event is not None:
-        options["event"] = [event]
+        given["event"] = [event]
     words = ["top", "--quiet", "--format=json", f"--by={by}", f"--weight={weight}", f"--sort={sort}"]
     patterns = {
         "--focus": focus,
@@ -68,10 +71,10 @@ def top(
         "--charge-to-caller": charge_to_caller,
         "--show-module": show_module,
     }
-    for option, given in patterns.items():
-        words += [f"{option}={pattern}" for pattern in ([given] if isinstance(given, str) else given)]
+    for option, texts in patterns.items():
+        words += [f"{option}={pattern}" for pattern in ([texts] if isinstance(texts, str) else texts)]
     words += ["--collapse-recursion"] if collapse_recursion else []
-    with Run([*words, options_argument(), *input_arguments(path)], timeout, options=checked(options)) as run:
+    with Run([*words, options_argument(), *input_arguments(path)], timeout, options=checked(given)) as run:
         text = run.output.read()
         run.finish()
     return _table(json.loads(text), by)

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, Dict, Iterable, Union
+from typing import TYPE_CHECKING, Any, Collection, Dict, Iterable, Optional, Union
 
-from ._options import PathLike, as_dict, checked, require_folders
+from ._option_types import Options, PathLike
+from ._options import as_dict, checked, require_folders
 from ._scale.text_options import recordings_of_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from typing_extensions import Unpack
 
 _FRAME = (
     "addr: bigint, module: string, build_id: string, svma: bigint, offset: bigint, function: string, "
@@ -57,7 +59,10 @@ def convert_all(
     out: PathLike,
     *,
     recordings_per_task: int = 1,
-    **options: Any,
+    retries: int = 2,
+    timeout: Optional[float] = None,
+    redo: Collection[str] = (),
+    **options: "Unpack[Options]",
 ) -> "DataFrame":
     """Runs :func:`unwind_perf.convert` on each recording on the executors, immediately; returns the manifests.
 
@@ -67,10 +72,8 @@ def convert_all(
     """
     from pyspark import StorageLevel
 
-    named = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    own: Dict[str, Any] = {name: options.pop(name) for name in ("retries", "timeout", "redo") if name in options}
-    if "redo" in own:
-        own["redo"] = list(own["redo"])
+    named = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else list(paths)
+    own: Dict[str, Any] = {"retries": retries, "timeout": timeout, "redo": list(redo)}
     # A wrong option or a missing folder concerns all recordings. Executors run in other folders, so paths are absolute.
     given = checked(options)
     require_folders(given)

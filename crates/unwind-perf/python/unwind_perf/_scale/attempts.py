@@ -7,7 +7,8 @@ import os
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, NamedTuple, Optional
 
 from .._errors import UnwindPerfError
-from .._options import PathLike, as_dict
+from .._option_types import PathLike
+from .._options import as_dict
 from .._program import Run, input_arguments, options_argument
 from .rows import Account, plain, plain_schema, row_schema
 

@@ -13,13 +13,15 @@ import time
 import uuid
 from typing import TYPE_CHECKING, Any, Collection, Dict, Iterator, List, Optional
 
-from .._options import PathLike, as_dict, checked, require_folders
+from .._option_types import Options, PathLike
+from .._options import as_dict, checked, require_folders
 from .._program import version
 from .._tables import require_pyarrow
 from .attempts import Outcome, attempt
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from typing_extensions import Unpack
 
 # Folder of the tree; its number changes with the layout.
 _TREE = "v2"
@@ -42,7 +44,7 @@ def convert(
     retries: int = 2,
     timeout: Optional[float] = None,
     redo: Collection[str] = (),
-    **options: Any,
+    **options: "Unpack[Options]",
 ) -> Dict[str, Any]:
     """Writes the rows of a recording to ``out/v2/date=DAY/recording_sha256=SHA256/opts=HASH/part.parquet``; returns its
     manifest.

@@ -6,13 +6,15 @@ import os
 import tempfile
 from typing import TYPE_CHECKING, IO, Any, Iterator, Optional
 
-from .._options import PathLike, checked, require_folders
+from .._option_types import Options, PathLike
+from .._options import checked, require_folders
 from .._tables import require_pyarrow
 from .attempts import Outcome, attempt
 from .rows import retyped, row_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from typing_extensions import Unpack
 
 #: Default number of rows per batch; a JVM holds each batch completely.
 BATCH_ROWS = 4096
@@ -24,7 +26,7 @@ def rows(
     retries: int = 2,
     timeout: Optional[float] = None,
     batch_rows: int = BATCH_ROWS,
-    **options: Any,
+    **options: "Unpack[Options]",
 ) -> "Iterator[pa.RecordBatch]":
     """Returns the rows of :func:`scan` for engines: defects of a recording are in its rows, and never raise an
     exception; wrong options and missing folders do.
