@@ -14,6 +14,8 @@ import unittest
 import warnings
 import xml.dom.minidom
 
+import pyarrow
+
 import unwind_perf as up
 from unwind_perf import _options, _program
 
@@ -176,6 +178,18 @@ class Costs(unittest.TestCase):
 
 
 class Readers(unittest.TestCase):
+    def test_a_recording_is_a_stream_of_rows(self):
+        recording = up.read(case("inlines-gcc"), **FILES)
+        self.assertEqual(pyarrow.table(recording).to_pylist(), recording.to_table().to_pylist())
+        with contextlib.suppress(ImportError):
+            import polars
+
+            self.assertEqual(polars.DataFrame(recording).height, 35)
+        with contextlib.suppress(ImportError):
+            import duckdb
+
+            self.assertEqual(duckdb.sql("SELECT count(*) FROM recording").fetchall(), [(35,)])
+
     def test_polars_pandas_and_duckdb_take_a_scan(self):
         with contextlib.suppress(ImportError):
             import polars

@@ -67,6 +67,13 @@ class Recording:
 
         return scan(self.path, **self.options).read_all()
 
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Returns the rows of :meth:`to_table` as an Arrow stream, for polars, pandas, DuckDB and others. Runs the program
+        again."""
+        from ._reading import scan
+
+        return scan(self.path, **self.options).__arrow_c_stream__(requested_schema)
+
     def __repr__(self) -> str:
         share = f"{100 * self.complete_share:.1f} % complete"
         return f"<unwind_perf.Recording {self.path!r}: {self.samples.num_rows} samples, {share}>"
