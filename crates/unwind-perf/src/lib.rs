@@ -23,8 +23,9 @@ use host::{CountingAllocator, MemoryWords, default_memory_limit, limit_memory, s
 use crate::args::{
     Cli, Command, color_in_arguments, names_command, with_command_first, with_suggestion,
 };
-use crate::failure::{print_failure, print_wrong_call};
-use crate::terminal::{NO_OUTPUT, NOT_RECORDED, choose_colors, exit_code};
+use crate::terminal::{
+    NO_OUTPUT, NOT_RECORDED, choose_colors, exit_code, print_failure, print_wrong_call,
+};
 
 /// Counts the memory of the program, so that exceeding the limit ends it with a message.
 #[global_allocator]

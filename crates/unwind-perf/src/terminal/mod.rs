@@ -1,6 +1,7 @@
 //! The user interface on a terminal: targets of output, messages and progress on standard error, and the exit status.
 
 mod color;
+mod error_line;
 mod findings;
 mod incomplete;
 mod packages;
@@ -16,6 +17,7 @@ mod timings;
 #[cfg(feature = "tui")]
 pub(crate) use color::has_colors;
 pub(crate) use color::{choose_colors, console_look, to_width};
+pub(crate) use error_line::{print_failure, print_wrong_call};
 pub(crate) use findings::{
     print_damage, print_error, print_findings, print_not_kept, print_note, status_of,
 };
