@@ -123,6 +123,26 @@ class Costs(unittest.TestCase):
             self.assertEqual({key: value for key, value in ours_own.items() if value}, own, name)
             self.assertEqual(ours_inclusive, inclusive, name)
 
+    def test_a_tree_adds_up_to_top_and_folded(self):
+        for name in ("inlines-gcc", "recursion-rs"):
+            rows = up.tree(case(name), **FILES).to_pylist()
+            paths = []
+            for number, row in enumerate(rows):
+                above = [] if row["parent"] is None else paths[row["parent"]]
+                self.assertEqual(row["depth"], len(above))
+                paths.append([*above, row["function"]])
+            ours = {";".join(path): row["own"] for path, row in zip(paths, rows) if row["own"]}
+            folded = up.folded(case(name), root="none", **FILES).to_pylist()
+            self.assertEqual(ours, {row["stack"]: row["weight"] for row in folded}, name)
+            roots = [row["inclusive"] for row in rows if row["parent"] is None]
+            self.assertEqual(sum(roots), sum(ours.values()))
+            callers = up.tree(up.read(case(name), **FILES), bottom_up=True).to_pylist()
+            own = {row["function"]: row["inclusive"] for row in callers if row["parent"] is None}
+            top = up.top(case(name), **FILES).to_pylist()
+            self.assertEqual(own, {row["function"]: row["own"] for row in top if row["own"]}, name)
+        few = up.tree(case("inlines-gcc"), min_share=0.5, **FILES)
+        self.assertEqual(few["inclusive_share"].to_pylist()[-1], 27 / 35)
+
     def test_top_by_module_and_period(self):
         rows = up.top(up.read(case("two-events"), **FILES), by="module", weight="period").to_pylist()
         self.assertEqual(rows[0]["inclusive_share"], 1.0)

@@ -9,6 +9,7 @@
 docs/OUTPUT.md of the project describes the columns.
 """
 
+from ._call_tree import tree
 from ._errors import CallError, MissingFileError, UnwindPerfError
 from ._option_types import Options
 from ._program import program, version
@@ -34,5 +35,6 @@ __all__ = [
     "scan",
     "spans",
     "top",
+    "tree",
     "version",
 ]

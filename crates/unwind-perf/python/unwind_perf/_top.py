@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Literal, Mapping, Optional, Union
 
 from ._option_types import OptionsOfAnyEvent, PathLike
 from ._options import checked
@@ -25,7 +25,7 @@ def top(
     by: str = "function",
     weight: str = "samples",
     event: Optional[str] = None,
-    sort: str = "own",
+    sort: Literal["own", "inclusive"] = "own",
     focus: Patterns = (),
     ignore: Patterns = (),
     hide: Patterns = (),
@@ -50,6 +50,35 @@ def top(
     in docs/OPTIONS.md.
     """
     require_pyarrow()
+    words = ["top", f"--by={by}", f"--weight={weight}", f"--sort={sort}"]
+    words += ["--collapse-recursion"] if collapse_recursion else []
+    words += function_arguments(focus, ignore, hide, charge_to_caller, show_module)
+    return _table(counted(words, recording, event, timeout, options), by)
+
+
+def function_arguments(
+    focus: Patterns, ignore: Patterns, hide: Patterns, charge_to_caller: Patterns, show_module: Patterns
+) -> List[str]:
+    """Returns the arguments that choose functions by regular expressions."""
+    patterns = {
+        "--focus": focus,
+        "--ignore": ignore,
+        "--hide": hide,
+        "--charge-to-caller": charge_to_caller,
+        "--show-module": show_module,
+    }
+    given = [(option, [texts] if isinstance(texts, str) else texts) for option, texts in patterns.items()]
+    return [f"{option}={text}" for option, texts in given for text in texts]
+
+
+def counted(
+    words: List[str],
+    recording: "Union[Recording, PathLike]",
+    event: Optional[str],
+    timeout: Optional[float],
+    options: Mapping[str, Any],
+) -> Dict[str, Any]:
+    """Runs a command that counts samples of one event. Returns its JSON."""
     from ._recording import Recording
 
     path: PathLike
@@ -63,21 +92,19 @@ def top(
         path, given = recording, dict(options)
     if event is not None:
         given["event"] = [event]
-    words = ["top", "--quiet", "--format=json", f"--by={by}", f"--weight={weight}", f"--sort={sort}"]
-    patterns = {
-        "--focus": focus,
-        "--ignore": ignore,
-        "--hide": hide,
-        "--charge-to-caller": charge_to_caller,
-        "--show-module": show_module,
-    }
-    for option, texts in patterns.items():
-        words += [f"{option}={pattern}" for pattern in ([texts] if isinstance(texts, str) else texts)]
-    words += ["--collapse-recursion"] if collapse_recursion else []
-    with Run([*words, options_argument(), *input_arguments(path)], timeout, options=checked(given)) as run:
+    command = [words[0], "--quiet", "--format=json", *words[1:], options_argument(), *input_arguments(path)]
+    with Run(command, timeout, options=checked(given)) as run:
         text = run.output.read()
         run.finish()
-    return _table(json.loads(text), by)
+    document: Dict[str, Any] = json.loads(text)
+    return document
+
+
+def name_unknown(rows: List[Dict[str, Any]]) -> None:
+    """Names functions that are unknown by their module."""
+    for row in rows:
+        if row["function"] is None:
+            row["function"] = f"[unknown] in {row['module']}" if row["module"] else "[unknown]"
 
 
 def value_type(rows: List[Dict[str, Any]]) -> "pa.DataType":
@@ -108,9 +135,7 @@ def _table(document: Dict[str, Any], by: str) -> "pa.Table":
 
     rows: List[Dict[str, Any]] = document["rows"]
     if by == "function":
-        for row in rows:
-            if row["function"] is None:
-                row["function"] = f"[unknown] in {row['module']}" if row["module"] else "[unknown]"
+        name_unknown(rows)
     types = {name: pa.int64() if name in _NUMBERS else pa.string() for name in _KEYS.get(by, _VALUES)}
     if "value" in types:
         types["value"] = value_type(rows)

@@ -11,6 +11,7 @@ mod top_columns;
 mod top_rows;
 mod top_waits;
 mod tree;
+mod tree_rows;
 
 pub use annotated::{AnnotatedFunction, AnnotatedSource};
 pub use labels::{cost as cost_text, unit as cost_title};

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::io;
 
-use options::Weight;
+use options::{TopFormat, Weight};
 use profile::Profile;
 use profile::query::WeightUnit;
 use profile::query::engine::{
@@ -15,6 +15,7 @@ use super::labels;
 use super::look::ConsoleLook;
 use super::short_names::ShortNames;
 use super::top_waits::parts;
+use super::tree_rows::TreeRows;
 use crate::printer::Printer;
 use crate::render::numbers::share;
 use crate::render::width::{columns, cut_middle, cut_start, wrapped_text};
@@ -34,6 +35,8 @@ pub struct TreeTable {
     pub min_share: f64,
     /// Maximum number of lines; 0 for all.
     pub limit: usize,
+    /// Output format, for people or for programs.
+    pub format: TopFormat,
     /// Appearance of the table.
     pub look: ConsoleLook,
 }
@@ -53,6 +56,11 @@ impl Printer for TreeTable {
             most: usize::MAX,
         };
         let (rows, _) = tree(&selection, shape);
+        let limit = if self.limit == 0 { usize::MAX } else { self.limit };
+        let lines = lines(&rows);
+        if self.format != TopFormat::Text {
+            return self.print_rows(profile, &selection, &lines, out);
+        }
         let unit = selection.weights().unit();
         let width = labels::cost(unit, total.weight).chars().count().max(7);
         let mut counted = labels::what_is_counted(profile, selection.weights(), total);
@@ -71,8 +79,6 @@ impl Printer for TreeTable {
             let head = format!("{shares}  {unit_name:>width$}  {what}");
             text.push_str(&format!("{heading}{head}{heading:#}\n"));
         }
-        let limit = if self.limit == 0 { usize::MAX } else { self.limit };
-        let lines = lines(&rows);
         let functions = rows.iter().filter_map(|row| match row.label {
             CallLabel::Function(id) => Some(selection.function(id).name),
             CallLabel::Truncated => None,
@@ -95,6 +101,8 @@ impl Printer for TreeTable {
 /// A node with the text before its name.
 struct TreeLine<'r> {
     node: &'r TreeRow,
+    /// Index of the node.
+    at: usize,
     indent: String,
 }
 
@@ -140,12 +148,36 @@ fn lines(rows: &[TreeRow]) -> Vec<TreeLine<'_>> {
                 }
             }
         }
-        lines.extend(rows.get(at).map(|node| TreeLine { node, indent }));
+        lines.extend(rows.get(at).map(|node| TreeLine { node, at, indent }));
     }
     lines
 }
 
 impl TreeTable {
+    /// Prints the nodes for programs. Parents become the numbers of their rows.
+    fn print_rows(
+        &self,
+        profile: &Profile,
+        selection: &Selection<'_>,
+        lines: &[TreeLine<'_>],
+        out: &mut dyn io::Write,
+    ) -> io::Result<()> {
+        let mut numbers = vec![None; lines.len()];
+        for (number, line) in lines.iter().enumerate() {
+            if let Some(slot) = numbers.get_mut(line.at) {
+                *slot = Some(number);
+            }
+        }
+        let parent = |node: &TreeRow| numbers.get(node.parent?).copied().flatten();
+        let nodes = lines.iter().map(|line| (line.node, parent(line.node))).collect();
+        let shown = if self.limit == 0 { usize::MAX } else { self.limit };
+        let rows = TreeRows { profile, selection, bottom_up: self.bottom_up, nodes, shown };
+        match self.format {
+            TopFormat::Csv => rows.csv(out),
+            _ => rows.json(out),
+        }
+    }
+
     fn line(&self, context: &TreeContext<'_>, line: &TreeLine<'_>, text: &mut String) {
         let &TreeContext { profile, selection, ref names, unit, width } = context;
         let node = line.node;

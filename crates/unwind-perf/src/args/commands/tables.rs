@@ -76,9 +76,13 @@ pub(crate) struct TreeArgs {
     #[arg(long, value_name = "PCT", value_parser = parse_share, default_value = "0.5%")]
     pub(crate) min: Percent,
 
-    /// The most lines; 0 for all
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 200)]
-    pub(crate) limit: usize,
+    /// Format of the output [default: by the ending of FILE, else text]
+    #[arg(short, long, value_name = "FORMAT", value_parser = ChoiceParser::<TopFormat>::all())]
+    pub(crate) format: Option<TopFormat>,
+
+    /// The most lines; 0 for all [default: 200; json, csv: 0]
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
 
     /// Show incomplete stacks as they are, not below one [truncated] frame
     #[arg(long, conflicts_with = "bottom_up")]

@@ -1,5 +1,7 @@
 //! `unwind-perf top` and `unwind-perf tree`: the highest costs as tables.
 
+use std::path::Path;
+
 use anyhow::bail;
 use formats::{SpanDurations, TopTable, TreeTable};
 use options::{ChoiceOrValue, GroupBy, TopFormat, Weight};
@@ -13,6 +15,8 @@ use crate::terminal::{Status, console_look};
 
 /// Default number of rows of the text table.
 const ROWS: usize = 25;
+/// Default number of lines of the tree.
+const LINES: usize = 200;
 
 /// File endings of the table formats.
 const ENDINGS: [(&str, TopFormat); 4] = [
@@ -22,16 +26,21 @@ const ENDINGS: [(&str, TopFormat); 4] = [
     (".csv", TopFormat::Csv),
 ];
 
+/// Returns the format of an argument, else that of the output's ending, else text.
+fn table_format(given: Option<TopFormat>, output: Option<&Path>) -> anyhow::Result<TopFormat> {
+    Ok(match (given, output) {
+        (Some(format), _) => format,
+        (None, Some(path)) => by_ending(path, &ENDINGS)?.unwrap_or_default(),
+        (None, None) => TopFormat::default(),
+    })
+}
+
 /// Prints the functions with the highest costs.
 pub(in crate::commands) fn top(args: &TopArgs) -> anyhow::Result<Status> {
     let mut run = args.run.options()?;
     run.weigh_by(&args.weight);
     run.group_by("--by", Some(&args.by));
-    let format = match (args.format, args.run.output.as_deref()) {
-        (Some(format), _) => format,
-        (None, Some(path)) => by_ending(path, &ENDINGS)?.unwrap_or_default(),
-        (None, None) => TopFormat::default(),
-    };
+    let format = table_format(args.format, args.run.output.as_deref())?;
     if args.by == GroupBy::Wait.into() && args.weight.weight() != Weight::OffCpu {
         bail!("--by wait groups times off the processor; add --weight off-cpu");
     }
@@ -63,11 +72,7 @@ pub(in crate::commands) fn spans(args: &SpansArgs) -> anyhow::Result<Status> {
     run.prints_spans = true;
     let by = args.by.as_ref().map(|name| ChoiceOrValue::<GroupBy>::Value(name.clone()));
     run.group_by("--by", by.as_ref());
-    let format = match (args.format, args.run.output.as_deref()) {
-        (Some(format), _) => format,
-        (None, Some(path)) => by_ending(path, &ENDINGS)?.unwrap_or_default(),
-        (None, None) => TopFormat::default(),
-    };
+    let format = table_format(args.format, args.run.output.as_deref())?;
     let rows = if format == TopFormat::Text { ROWS } else { 0 };
     let table = SpanDurations {
         by: args.by.clone(),
@@ -86,13 +91,16 @@ pub(in crate::commands) fn spans(args: &SpansArgs) -> anyhow::Result<Status> {
 pub(in crate::commands) fn tree(args: &TreeArgs) -> anyhow::Result<Status> {
     let mut run = args.run.options()?;
     run.weigh_by(&args.weight);
+    let format = table_format(args.format, args.run.output.as_deref())?;
+    let lines = if format == TopFormat::Text { LINES } else { 0 };
     let table = TreeTable {
         inlines: run.options.names.inlines,
         weight: args.weight.weight(),
         bottom_up: args.bottom_up,
         keep_unrooted: args.keep_unrooted,
         min_share: args.min.share(),
-        limit: args.limit,
+        limit: args.limit.unwrap_or(lines),
+        format,
         look: console_look(args.run.output.is_none()).with_names(run.options.names.demangle),
     };
     let output = OutputFile::Table(Box::new(table), Some(args.weight.weight()));

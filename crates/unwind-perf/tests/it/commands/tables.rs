@@ -47,6 +47,29 @@ fn top_by_functions_threads_and_events() {
 }
 
 #[test]
+fn the_tree_has_forms_for_programs() {
+    let text = printed("fork", &["tree", "-f", "json", "-n", "2"]);
+    let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let head = ["schema", "version", "bottom_up", "unit", "event", "samples", "total"];
+    let head = head.map(|key| json[key].to_string()).join(" ");
+    assert_eq!(head, r#""unwind-perf.tree" 1 false "samples" "cpu-clock:u" 48 48"#);
+    let row = |at: usize| {
+        let keys = ["parent", "depth", "function", "own", "inclusive", "inclusive_share"];
+        keys.map(|key| json["rows"][at][key].to_string()).join(" ")
+    };
+    assert_eq!(json["rows"].as_array().map(Vec::len), Some(2));
+    assert_eq!(row(0), r#"null 0 "_start" 0 31 0.6458333333333334"#);
+    assert_eq!(row(1), r#"0 1 "__libc_start_main" 0 31 0.6458333333333334"#);
+    assert_eq!(json["left_out"], 13);
+    let csv = printed("fork", &["tree", "--bottom-up", "--min", "50%", "-f", "csv", "-n", "1"]);
+    let expected = "\
+parent,depth,function,mark,module,own_samples,own,own_share,inclusive_samples,inclusive,inclusive_share
+,0,spin.constprop.0,,/tmp/unwind-perf-testdata/fork/fork,0,0,0.0,47,47,0.9791666666666666
+";
+    assert_eq!(csv, expected);
+}
+
+#[test]
 fn functions_are_chosen_by_patterns() {
     // Function, own and inclusive samples of the first row.
     let first = |options: &[&str]| {
