@@ -33,6 +33,7 @@ slow) exec sleep 100;;
 broken) "$REAL" "$@" | head -c 5000; exit 0;;
 cut) "$REAL" "$@" | head -c 30000; kill -9 $$;;
 panicked) exit 101;;
+vanished) printf '{"error":"missing","message":"gone","path":"%s/data.7"}\\n' "$VANISHED" >&2; exit 2;;
 failing) echo '{"error":"run","message":"the disk failed"}' >&2; exit 2;;
 grows) "$REAL" "$@"; for last; do :; done; printf x >> "$last"; exit 0;;
 esac
@@ -237,6 +238,15 @@ class Again(Folder):
         self.assertEqual((runs, first["status"], first["message"]), (1, "unreadable", "the disk failed"))
         again, runs = self.convert()
         self.assertEqual((runs, again["status"]), (1, "ok"))
+
+    def test_a_file_of_the_recording_that_vanished_is_its_fault(self):
+        os.environ["VANISHED"] = str(self.recording)
+        self.addCleanup(os.environ.pop, "VANISHED")
+        manifest, runs = self.convert("vanished")
+        self.assertEqual((runs, manifest["status"], manifest["message"]), (1, "unreadable", "gone"))
+        os.environ["VANISHED"] = str(self.folder / "other")
+        with self.assertRaisesRegex(up.MissingFileError, "gone"):
+            self.convert("vanished")
 
     def test_a_missing_folder_stops_before_the_first_recording(self):
         root = self.folder / "root"

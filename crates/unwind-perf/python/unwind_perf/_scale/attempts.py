@@ -6,7 +6,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, NamedTuple, Optional
 
-from .._errors import UnwindPerfError
+from .._errors import MissingFileError, UnwindPerfError
 from .._option_types import PathLike
 from .._options import as_dict
 from .._program import Run, input_arguments, options_argument
@@ -58,11 +58,18 @@ def attempt(path: PathLike, options: str, sink: "Sink", retries: int, timeout: O
             if _nothing_wanted(error.cause, options):
                 sink(row_schema(), iter(()))
                 return Outcome("ok", message, count)
-            if error.cause in _NOT_ITS_FAULT and os.path.exists(path):
+            if error.cause in _NOT_ITS_FAULT and not _lacks(path, error):
                 raise
             status = _NO_RECORDING if error.cause == _NO_RECORDING else "unreadable"
             return Outcome(status, message, count)
     return Outcome("gave-up", message, retries + 1)
+
+
+def _lacks(path: PathLike, error: UnwindPerfError) -> bool:
+    """Returns true if the error is that the recording, or a file in its folder, does not exist."""
+    recording = os.path.abspath(os.fsdecode(path))
+    missing = os.path.abspath(error.filename or "/") if isinstance(error, MissingFileError) else "/"
+    return not os.path.exists(recording) or missing == recording or missing.startswith(recording + os.sep)
 
 
 def _nothing_wanted(cause: Optional[str], options: str) -> bool:
