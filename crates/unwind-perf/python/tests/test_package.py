@@ -143,6 +143,19 @@ class Costs(unittest.TestCase):
         few = up.tree(case("inlines-gcc"), min_share=0.5, **FILES)
         self.assertEqual(few["inclusive_share"].to_pylist()[-1], 27 / 35)
 
+    def test_the_lines_and_instructions_of_a_function(self):
+        top = next(row for row in up.top(case("inlines-gcc"), **FILES).to_pylist() if "_M_gen_rand" in row["function"])
+        for recording, options in ((case("inlines-gcc"), FILES), (up.read(case("inlines-gcc"), **FILES), {})):
+            it = up.annotate(recording, "_M_gen_rand", **options)
+            self.assertEqual((it.function, it.module, it.own, it.inclusive, it.total), (top["function"], top["module"], 15, 15, 35))
+            self.assertEqual(it.lines.slice(0, 1).to_pylist()[0]["line"], 408)
+            self.assertEqual(sum(it.lines["own"].to_pylist()), it.own)
+            self.assertEqual(sum(it.instructions["own"].to_pylist()), it.own)
+            self.assertEqual(it.instructions.slice(0, 1).to_pylist()[0]["text"], "mov %rdi,%r8")
+        self.assertEqual(up.annotate(case("inlines-gcc"), "_M_gen_rand", code=False, **FILES).instructions.num_rows, 0)
+        with self.assertRaisesRegex(up.UnwindPerfError, "no sampled function has --nobody in its name"):
+            up.annotate(case("inlines-gcc"), "--nobody", **FILES)
+
     def test_top_by_module_and_period(self):
         rows = up.top(up.read(case("two-events"), **FILES), by="module", weight="period").to_pylist()
         self.assertEqual(rows[0]["inclusive_share"], 1.0)

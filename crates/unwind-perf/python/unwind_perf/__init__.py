@@ -9,6 +9,7 @@
 docs/OUTPUT.md of the project describes the columns.
 """
 
+from ._annotate import Annotation, annotate
 from ._call_tree import tree
 from ._errors import CallError, MissingFileError, UnwindPerfError
 from ._option_types import Options
@@ -21,11 +22,13 @@ from ._spans import spans
 from ._top import top
 
 __all__ = [
+    "Annotation",
     "CallError",
     "MissingFileError",
     "Options",
     "Recording",
     "UnwindPerfError",
+    "annotate",
     "convert",
     "diff",
     "folded",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Literal, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Literal, Mapping, Optional, Sequence, Union
 
 from ._option_types import OptionsOfAnyEvent, PathLike
 from ._options import checked
@@ -77,8 +77,9 @@ def counted(
     event: Optional[str],
     timeout: Optional[float],
     options: Mapping[str, Any],
+    operands: Sequence[str] = (),
 ) -> Dict[str, Any]:
-    """Runs a command that counts samples of one event. Returns its JSON."""
+    """Runs a command that counts samples of one event; ``operands`` precede the recording. Returns its JSON."""
     from ._recording import Recording
 
     path: PathLike
@@ -92,7 +93,8 @@ def counted(
         path, given = recording, dict(options)
     if event is not None:
         given["event"] = [event]
-    command = [words[0], "--quiet", "--format=json", *words[1:], options_argument(), *input_arguments(path)]
+    mark, name = input_arguments(path)
+    command = [words[0], "--quiet", "--format=json", *words[1:], options_argument(), mark, *operands, name]
     with Run(command, timeout, options=checked(given)) as run:
         text = run.output.read()
         run.finish()

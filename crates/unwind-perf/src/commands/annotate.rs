@@ -1,10 +1,12 @@
 //! `unwind-perf annotate`: source lines and instructions of a function with their costs.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use address::Svma;
 use anyhow::bail;
 use formats::{AnnotatedFunction, AnnotatedSource, ConsoleLook, StackWeight};
+use options::TopFormat;
 use pipeline::{Analysis, Demangle, FileSearch, NameOptions, Observer, Options};
 use profile::query::{
     AddressCost, Annotation, Cost, FoldedFrames, FunctionMarks, FunctionQuery, Functions, Weights,
@@ -33,6 +35,13 @@ pub(super) fn run(args: &AnnotateArgs) -> anyhow::Result<Status> {
     run.refuse_fields(TABLES)?;
     run.refuse_spans(TABLES)?;
     on_pool(run.options.limits.threads(), || annotated(args, run))
+}
+
+/// Returns the format of the arguments, else that of the output's ending.
+fn format(args: &AnnotateArgs) -> TopFormat {
+    let is_json = args.run.output.as_deref().and_then(Path::extension) == Some("json".as_ref());
+    let usual = if is_json { TopFormat::Json } else { TopFormat::Text };
+    args.format.unwrap_or(usual)
 }
 
 fn annotated(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
@@ -78,6 +87,7 @@ fn annotated(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
         instructions,
         addresses,
         names: &names,
+        format: format(args),
         look: console_look(args.run.output.is_none()).with_names(options.names.demangle),
     };
     target.write_all(&text(&analysis, &weights, &shown)?)?;
@@ -94,8 +104,12 @@ fn annotated(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
         print_other_events(profile, args.weight.weight());
         print(&analysis, others, &marks, &sources, why.as_deref());
     }
+    Ok(status(&analysis, args))
+}
+
+fn status(analysis: &Analysis, args: &AnnotateArgs) -> Status {
     let status = if analysis.is_damaged { Status::Damaged } else { Status::Complete };
-    Ok(Completeness::of(profile).judge(args.run.fail_if_incomplete.as_ref(), status))
+    Completeness::of(&analysis.profile).judge(args.run.fail_if_incomplete.as_ref(), status)
 }
 
 /// Parts of the printed function.
@@ -107,6 +121,7 @@ struct PrintedFunction<'a> {
     addresses: Vec<AddressCost>,
     names: &'a [Option<StringId>],
     look: ConsoleLook,
+    format: TopFormat,
 }
 
 fn text(
@@ -127,7 +142,10 @@ fn text(
         look: shown.look,
     };
     let mut text = Vec::new();
-    printed.print(&mut text)?;
+    match shown.format {
+        TopFormat::Json => printed.print_json(&mut text)?,
+        _ => printed.print(&mut text)?,
+    }
     Ok(text)
 }
 

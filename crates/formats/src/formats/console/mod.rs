@@ -1,6 +1,7 @@
 //! Tables for people at a terminal: the highest costs, and the call tree.
 
 mod annotated;
+mod annotated_json;
 mod labels;
 mod look;
 mod row_keys;

@@ -70,6 +70,21 @@ parent,depth,function,mark,module,own_samples,own,own_share,inclusive_samples,in
 }
 
 #[test]
+fn a_function_has_a_form_for_programs() {
+    let text = printed("inlines-gcc", &["annotate", "_M_gen_rand", "-f", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let keys = ["schema", "version", "own", "inclusive", "unit", "samples", "total"];
+    let head = keys.map(|key| json[key].to_string()).join(" ");
+    assert_eq!(head, r#""unwind-perf.annotate" 1 15 15 "samples" 35 35"#);
+    let line = json["lines"][0].to_string();
+    let expected = r#"{"file":"/usr/include/c++/12/bits/random.tcc","inclusive":2,"inclusive_samples":2,"line":408,"own":2,"own_samples":2,"text":null}"#;
+    assert_eq!(line, expected);
+    let instruction = json["instructions"][0].to_string();
+    let expected = r#"{"address":6592,"inclusive":0,"inclusive_samples":0,"length":3,"own":0,"own_samples":0,"text":"mov %rdi,%r8"}"#;
+    assert_eq!(instruction, expected);
+}
+
+#[test]
 fn functions_are_chosen_by_patterns() {
     // Function, own and inclusive samples of the first row.
     let first = |options: &[&str]| {
