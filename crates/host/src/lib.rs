@@ -47,6 +47,7 @@ mod recorded_file;
 mod restricted_host;
 mod stat;
 mod thread_priority;
+mod witness;
 mod writing;
 
 use std::ffi::OsString;
@@ -73,6 +74,7 @@ pub use recorded_file::{MapsLine, RecordedFile};
 pub use restricted_host::RestrictedHost;
 pub use stat::{DirEntry, FileKind, FileOwner, FileStamp, FileStat, HostFile, HostText};
 pub use thread_priority::{PREFERRED_NICE, prefer_this_thread};
+pub use witness::{Testimony, WitnessHost};
 pub use writing::growing::GrowingFile;
 pub use writing::new_file::{NewFile, replace_file};
 pub use writing::scratch::ScratchDir;
