@@ -9,6 +9,7 @@ use host::{PrivateFile, PrivateFolder, distrust_of};
 use crate::answers::Answers;
 use crate::kernel_index::KernelIndex;
 use crate::key::{CacheFileKind, CacheKey};
+use crate::profiles;
 use crate::rules::RuleRows;
 
 /// Folder and size limit of a cache.
@@ -87,6 +88,10 @@ pub struct CacheContents {
     pub kernel_bytes: u64,
     /// Number of their symbols.
     pub kernel_symbols: u64,
+    /// Number of usable finished profiles.
+    pub profiles: u64,
+    /// Their size in bytes.
+    pub profile_bytes: u64,
     /// Number of files that are damaged, or of another version of this program.
     pub unusable: u64,
     /// Their size in bytes.
@@ -129,6 +134,10 @@ impl CacheContents {
                     found.kernel_bytes += file.size;
                     found.kernel_symbols += symbols as u64;
                 }
+                Some((CacheFileKind::Profile, _)) => {
+                    found.profiles += 1;
+                    found.profile_bytes += file.size;
+                }
                 None => {
                     found.unusable += 1;
                     found.unusable_bytes += file.size;
@@ -164,6 +173,7 @@ fn addresses_of(folder: &PrivateFolder, file: &PrivateFile) -> Option<(CacheFile
         CacheFileKind::Answers => Answers::read_any(bytes)?.len(),
         CacheFileKind::Rules => RuleRows::read_any(&bytes)?.offsets.len(),
         CacheFileKind::KernelIndex => KernelIndex::read_any(bytes)?.len(),
+        CacheFileKind::Profile => profiles::content(&bytes, None)?.len(),
     };
     Some((kind, addresses))
 }
@@ -186,6 +196,9 @@ impl fmt::Display for CacheContents {
                 f,
                 "\nindexes of kernel symbols: {kernel_files}, bytes: {kernel_bytes}, symbols: {kernel_symbols}"
             )?;
+        }
+        if self.profiles > 0 {
+            write!(f, "\nfinished profiles: {}, bytes: {}", self.profiles, self.profile_bytes)?;
         }
         for (what, files, bytes) in [
             ("damaged or of another version", self.unusable, self.unusable_bytes),

@@ -69,6 +69,18 @@ impl CacheKey {
         Self(hash.finalize().into())
     }
 
+    /// Returns the key of a finished profile from all that identifies the recording, the options and the program.
+    #[must_use]
+    pub fn of_profile(parts: &[&[u8]]) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(b"profile");
+        for part in parts {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+        Self(hash.finalize().into())
+    }
+
     /// Name of its cache file.
     pub(crate) fn name(&self, kind: CacheFileKind) -> String {
         let mut name = String::with_capacity(2 * Self::SIZE + kind.ending().len());
@@ -99,10 +111,12 @@ pub(crate) enum CacheFileKind {
     Rules,
     /// Index of a list of kernel symbols.
     KernelIndex,
+    /// Finished profile of a recording.
+    Profile,
 }
 
 impl CacheFileKind {
-    const ALL: [Self; 3] = [Self::Answers, Self::Rules, Self::KernelIndex];
+    const ALL: [Self; 4] = [Self::Answers, Self::Rules, Self::KernelIndex, Self::Profile];
 
     /// Suffix of the file names.
     const fn ending(self) -> &'static str {
@@ -110,6 +124,7 @@ impl CacheFileKind {
             Self::Answers => ".answers",
             Self::Rules => ".rules",
             Self::KernelIndex => ".kernel",
+            Self::Profile => ".profile",
         }
     }
 }
@@ -121,7 +136,9 @@ mod tests {
     #[test]
     fn names_are_known_again() {
         let key = CacheKey([0xa5; CacheKey::SIZE]);
-        for (kind, ending) in CacheFileKind::ALL.into_iter().zip(["answers", "rules", "kernel"]) {
+        for (kind, ending) in
+            CacheFileKind::ALL.into_iter().zip(["answers", "rules", "kernel", "profile"])
+        {
             let name = key.name(kind);
             assert_eq!(name, format!("{}.{ending}", "a5".repeat(32)));
             assert_eq!(CacheKey::kind_of(&name), Some(kind));

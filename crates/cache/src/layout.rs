@@ -1,4 +1,4 @@
-//! The layouts of answer files, of rule files and of indexes of kernel symbols. All numbers are little-endian.
+//! The layouts of answer files, of rule files, of indexes of kernel symbols and of finished profiles. All numbers are little-endian.
 //!
 //! ```text
 //!   head        magic (8 bytes), version (u32), 0 (u32), checksum of everything after it (u64)
@@ -31,6 +31,12 @@
 //!   ends        end of each name, with a flag for functions that last as long as their module (u32 each)
 //!   names       bytes
 //! ```
+//!
+//! ```text
+//!   head        magic (8 bytes), version (u32), 0 (u32), checksum of everything after it (u64)
+//!               key (32 bytes)
+//!   content     of a finished profile, in the format of its writer
+//! ```
 
 /// Magic of an answer file.
 pub(crate) const MAGIC: [u8; 8] = *b"UPanswer";
@@ -52,6 +58,11 @@ pub(crate) const KERNEL_MAGIC: [u8; 8] = *b"UPkernel";
 pub(crate) const KERNEL_VERSION: u32 = 1;
 /// Size of its head, in bytes.
 pub(crate) const KERNEL_HEAD: usize = UNCHECKED + 32 + 4 * 2;
+
+/// Magic of a finished profile.
+pub(crate) const PROFILE_MAGIC: [u8; 8] = *b"UPprofil";
+/// Version of its layout.
+pub(crate) const PROFILE_VERSION: u32 = 1;
 
 /// Size of the part of the head that the checksum does not cover, in bytes.
 pub(crate) const UNCHECKED: usize = 24;

@@ -16,6 +16,7 @@
 //!   kernel   functions of the kernel that were looked up in its list of symbols, and an index of that list
 //!   recall   addresses with answers; the complete answers
 //!   rules    a file of unwind rules
+//!   profiles files with the finished profiles of recordings
 //!   files    a store of whole files by build-id, in a separate folder
 //! ```
 
@@ -26,6 +27,7 @@ mod kernel;
 mod kernel_index;
 mod key;
 mod layout;
+mod profiles;
 mod recalled;
 mod rules;
 mod store;
@@ -38,4 +40,4 @@ pub use kernel::{CachedKernel, IndexedKernel};
 pub use key::CacheKey;
 pub use recalled::{Fresh, Recalled};
 pub use rules::RuleRows;
-pub use store::Cache;
+pub use store::{Cache, StoredProfile};

@@ -11,6 +11,7 @@ use crate::answers::Answers;
 use crate::folder::{CacheLocation, TAG, trim};
 use crate::key::{CacheFileKind, CacheKey};
 use crate::layout::RULE;
+use crate::profiles;
 use crate::rules::RuleRows;
 
 /// Each file has at most one of this many parts of the total limit.
@@ -121,6 +122,23 @@ impl Cache {
         run.note(written);
     }
 
+    /// Returns the finished profile under a key, as its writer stored it. A damaged one is ignored.
+    #[must_use]
+    pub fn profile(&self, key: &CacheKey) -> Option<StoredProfile> {
+        let bytes = self.read_file(key, CacheFileKind::Profile)?;
+        profiles::content(&bytes, Some(key))?;
+        Some(StoredProfile(bytes))
+    }
+
+    /// Stores a finished profile. `write` appends its content, and returns false if it cannot be stored.
+    pub fn store_profile(&self, key: &CacheKey, write: impl FnOnce(&mut Vec<u8>) -> bool) {
+        let mut bytes = profiles::begin(key);
+        if write(&mut bytes) && bytes.len() as u64 <= self.most_of_file() {
+            profiles::complete(&mut bytes);
+            self.write_file(key, CacheFileKind::Profile, &bytes);
+        }
+    }
+
     /// Ends a run or one step of it: removes the least recently used files if there is too much.
     /// Returns the first error of storing answers in a folder that the user named, once.
     pub fn finish(&self) -> Option<String> {
@@ -143,6 +161,18 @@ impl Cache {
     fn run(&self) -> MutexGuard<'_, CacheRun> {
         // A panic of another thread cannot leave it inconsistent.
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A checked file with a finished profile.
+#[derive(Debug)]
+pub struct StoredProfile(Vec<u8>);
+
+impl StoredProfile {
+    /// Its content.
+    #[must_use]
+    pub fn content(&self) -> &[u8] {
+        profiles::content(&self.0, None).unwrap_or_default()
     }
 }
 

@@ -118,6 +118,17 @@ impl Options {
         !self.spans.is_empty() || !self.values.is_empty()
     }
 
+    /// Returns true if the profile depends on values of samples: fields, variables, labels or spans.
+    #[must_use]
+    pub fn has_values(&self) -> bool {
+        self.needs_whole_recording()
+            || self.labels != LabelOptions::default()
+            || self.with_fields != FieldSelection::default()
+            || self.weight_field.is_some()
+            || self.trace_text
+            || self.branches
+    }
+
     /// Reads the options from the text of a JSON object. Missing and null options have their defaults.
     ///
     /// # Errors

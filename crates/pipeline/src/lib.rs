@@ -48,6 +48,7 @@ mod limits;
 mod loaded;
 mod names;
 mod observer;
+mod recalled;
 mod recording_key;
 mod references;
 mod rejected_samples;
@@ -85,6 +86,7 @@ pub use options::{
     Options, SampleFilter, Servers, Spelling, TimePoint, TimeRange,
 };
 pub use perf_data::{Error as RecordingError, Head};
+pub use recalled::Finished;
 pub use recording_key::recording_key;
 pub use references::servers_of_environment;
 pub use rejected_samples::RejectedSamples;

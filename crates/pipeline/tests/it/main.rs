@@ -7,6 +7,7 @@ mod cut_short;
 mod live;
 mod off_cpu;
 mod process_names;
+mod recalled;
 mod runs;
 mod stored;
 mod support;

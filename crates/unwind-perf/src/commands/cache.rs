@@ -65,7 +65,10 @@ fn of_usual(clears: bool) -> anyhow::Result<String> {
     let mut text = format!("recorded files, in {}\n{stored}", shown_path(store.folder()));
     if let Some(names) = &names {
         let kept = CacheContents::of(names).with_context(|| of_names(names))?;
-        text = format!("names and unwind rules, in {}\n{kept}\n\n{text}", shown_path(names.path()));
+        text = format!(
+            "names, unwind rules and profiles, in {}\n{kept}\n\n{text}",
+            shown_path(names.path())
+        );
     }
     Ok(text)
 }

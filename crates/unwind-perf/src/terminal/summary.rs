@@ -3,6 +3,7 @@
 use std::io::{self, Write as _};
 
 use formats::{ShortSummary, StackWeight, write_short_summary, write_styled_summary};
+use host::Host;
 use pipeline::Analysis;
 use profile::Profile;
 use profile::query::{Weights, event_name};
@@ -16,18 +17,26 @@ use super::shown::shown;
 /// # Errors
 /// If it cannot be made; a closed standard error is no reason to fail.
 pub(crate) fn print_summary(analysis: &Analysis, verbose: bool) -> io::Result<()> {
+    let machine = analysis.is_of_this_machine().then(|| &**analysis.host());
+    print_profile_summary(&analysis.profile, machine, verbose)
+}
+
+/// Prints the summary of a profile. `machine` is the recorded one, if it is this one.
+///
+/// # Errors
+/// As for [`print_summary`].
+pub(crate) fn print_profile_summary(
+    profile: &Profile,
+    machine: Option<&dyn Host>,
+    verbose: bool,
+) -> io::Result<()> {
     let mut text = Vec::new();
-    let (profile, styles) = (&analysis.profile, summary_styles());
+    let styles = summary_styles();
     if verbose {
         write_styled_summary(profile, &styles, &mut text)?;
     } else {
-        let packages = |paths: &[&[u8]]| {
-            if analysis.is_of_this_machine() {
-                installs(paths, &**analysis.host())
-            } else {
-                Vec::new()
-            }
-        };
+        let packages =
+            |paths: &[&[u8]]| machine.map_or_else(Vec::new, |host| installs(paths, host));
         let look = ShortSummary { styles, width: stderr_width(), packages: &packages };
         write_short_summary(profile, &look, &mut text)?;
     }

@@ -40,7 +40,7 @@ pub(crate) struct SymbolArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) kallsyms: Option<PathBuf>,
 
-    /// Cache symbols and unwind rules in DIR across runs; the output is the same
+    /// Cache symbols, unwind rules and profiles in DIR across runs; the output is the same
     ///
     /// Default: `$UNWIND_PERF_CACHE`, or unwind-perf/names in the user's cache folder; none with a sysroot.
     /// DIR is created if it does not exist; see unwind-perf cache.

@@ -12,10 +12,10 @@ use formats::{
     Format, FormatOptions, GrowingSamples, Printer, ScriptFields, StackWeight, TopTable,
 };
 use host::{FreedMemory, Origin};
-use pipeline::{Analysis, Observer, Options, StreamOptions};
+use pipeline::{Finished, Observer, Options, StreamOptions};
 use profile::query::FoldedFrames;
 
-use self::account::print_account;
+use self::account::print_finished_account;
 pub(super) use self::lines::is_stream;
 use self::lines::print_lines;
 pub(super) use self::tables::{spans, top, tree};
@@ -23,9 +23,7 @@ use super::no_samples::{no_samples_advice, no_samples_advice_of};
 use super::page::{Embedded, EmbeddedSources, page};
 #[cfg(feature = "flamegraph")]
 use crate::args::FlamegraphArgs;
-use crate::args::{
-    FunctionArgs, GroupedBy, MainArgs, ReportArgs, RunArgs, RunOptions, host, pipeline, source,
-};
+use crate::args::{GroupedBy, MainArgs, ReportArgs, RunArgs, RunOptions, host, pipeline, source};
 use crate::function_filter::filter_functions;
 use crate::hotspot;
 use crate::terminal::{
@@ -300,27 +298,36 @@ fn with_off_cpu(options: Options, is_weight: bool, is_page: bool) -> Options {
     Options { off_cpu: is_page || is_wanted, off_cpu_optional, ..options }
 }
 
-/// Analyzes a recording and applies the filters of functions.
-fn analyzed(
+/// Analyzes a recording, or with `recalls` finds the profile of an equal earlier run, and applies the filters of
+/// functions.
+fn finished(
     input: &Path,
     options: &Options,
-    functions: &FunctionArgs,
+    args: &RunArgs,
     grouped_by: Option<&GroupedBy>,
-    progress: &Arc<Progress>,
-) -> anyhow::Result<Analysis> {
+    (progress, recalls): (&Arc<Progress>, bool),
+) -> anyhow::Result<Finished> {
     let observer: Arc<dyn Observer> = progress.clone();
-    let analysis = pipeline().analyze(source(input), options, &observer);
-    let mut analysis = analysis.map_err(|error| GroupedBy::with_argument(grouped_by, error))?;
-    if let Some(nothing) = no_samples_advice(&analysis, &options.samples) {
+    let (pipeline, source) = (pipeline(), source(input));
+    let finished = if recalls {
+        pipeline.analyze_or_recall(source, options, &observer)
+    } else {
+        let analysis = pipeline.analyze(source, options, &observer);
+        analysis.map(|analysis| Finished::Analyzed(Box::new(analysis)))
+    };
+    let mut finished = finished.map_err(|error| GroupedBy::with_argument(grouped_by, error))?;
+    let nothing = finished.analysis().and_then(|it| no_samples_advice(it, &options.samples));
+    if let Some(nothing) = nothing {
         progress.clear();
         bail!(nothing);
     }
-    filter_functions(&mut analysis.profile, functions, options.names.inlines)
+    let profile = finished.profile_mut();
+    filter_functions(profile, &args.functions, options.names.inlines)
         .inspect_err(|_| progress.clear())?;
-    if !functions.is_empty() {
-        analysis.profile.retain_strings();
+    if !args.functions.is_empty() {
+        profile.retain_strings();
     }
-    Ok(analysis)
+    Ok(finished)
 }
 
 fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
@@ -352,30 +359,31 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     let on_terminal = path.is_none() && to_terminal();
     let picture = format.filter(|_| on_terminal).and_then(|format| PictureFile::new(input, format));
     let progress = Arc::new(Progress::new(args.quiet, args.progress_lines));
-    let mut analysis =
-        analyzed(input, &options, &args.functions, run.grouped_by.as_ref(), &progress)?;
-    analysis.profile.recording.service = service_name.map(|name| name.as_bytes().into());
+    // A page shows files of the recording besides its profile, and the stages of an earlier run are unknown.
+    let with = (&progress, page_inlines.is_none() && !args.timings);
+    let mut finished = finished(input, &options, args, run.grouped_by.as_ref(), with)?;
+    finished.profile_mut().recording.service = service_name.map(|name| name.as_bytes().into());
     if on_terminal && picture.is_none() {
         // The bar and the output would share lines.
         progress.clear();
     } else {
         progress.begin("writing");
     }
-    let (printer, message): (Box<dyn Printer>, _) = match page_inlines {
-        Some(inlines) => {
-            let (page, message) = page(&analysis, input, &options, inlines, embedded);
+    let (printer, message): (Box<dyn Printer>, _) = match page_inlines.zip(finished.analysis()) {
+        Some((inlines, analysis)) => {
+            let (page, message) = page(analysis, input, &options, inlines, embedded);
             (Box::new(page), message)
         }
         None => (printer, None),
     };
-    let removed = folded.map(|frames| analysis.profile.fold_waits(frames));
+    let removed = folded.map(|frames| finished.profile_mut().fold_waits(frames));
     // A page is opened only after the bar is cleared; its name is output.
     let written = match &picture {
-        Some(picture) => picture.write(&analysis.profile, &*printer).map(Some),
-        None => print_profile(&analysis.profile, &*printer, &target).map(|()| None),
+        Some(picture) => picture.write(finished.profile(), &*printer).map(Some),
+        None => print_profile(finished.profile(), &*printer, &target).map(|()| None),
     };
     if let Some(removed) = removed {
-        analysis.profile.unfold_waits(removed);
+        finished.profile_mut().unfold_waits(removed);
     }
     progress.clear();
     if let Some(written) = written? {
@@ -384,6 +392,5 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     if let Some(message) = message.filter(|_| !args.quiet) {
         print_note(&message);
     }
-    analysis.timings.ended("print");
-    print_account(analysis, one_event, args)
+    print_finished_account(finished, one_event, args)
 }

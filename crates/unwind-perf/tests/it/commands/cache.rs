@@ -13,6 +13,9 @@ const CASE: &str = "plt";
 /// A case with enough addresses in one file for its rules to be cached.
 const RULES_CASE: &str = "spin-lld";
 
+/// Arguments of runs that store and use no profiles, so that they use names and rules.
+const NO_PROFILE: [&str; 2] = ["--max-memory", "4G"];
+
 fn text(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
 }
@@ -35,8 +38,10 @@ fn a_folder_for_all_recordings_changes_nothing() {
     for case in Case::all() {
         for format in ["json", "ndjson", "hotspot", "perf-script"] {
             let expected = printed(&case, &["-f", format]);
-            for run in ["first", "again"] {
-                let with = printed(&case, &["-f", format, "--cache", text(&folder)]);
+            for run in ["first", "with names", "with the profile"] {
+                let mut words = vec!["-f", format, "--cache", text(&folder)];
+                words.extend(NO_PROFILE.iter().filter(|_| run == "with names"));
+                let with = printed(&case, &words);
                 assert!(with == expected, "{} as {format}, {run}", case.name);
             }
         }
@@ -59,7 +64,8 @@ fn what_is_damaged_is_asked_anew() {
 fn damaged_anew(case: &Case) {
     let folder = empty_folder("cache-damaged");
     let expected = printed(case, &["-q"]);
-    let with = || printed(case, &["-q", "--jobs", "1", "--cache", text(&folder)]);
+    let words = [&["-q", "--jobs", "1", "--cache", text(&folder)], &NO_PROFILE[..]].concat();
+    let with = || printed(case, &words);
     assert!(with() == expected);
     let whole: Vec<(PathBuf, Vec<u8>)> = entries(&folder)
         .into_iter()
@@ -101,6 +107,7 @@ fn rules_are_kept_without_names_too() {
         let expected = printed(&case, &["-f", format, "--no-symbols"]);
         for jobs in ["1", "2", "7"] {
             let with = ["-f", format, "--no-symbols", "--jobs", jobs, "--cache", text(&folder)];
+            let with = [&with, &NO_PROFILE[..]].concat();
             assert!(printed(&case, &with) == expected, "{format}, {jobs} jobs");
         }
         assert_eq!((rule_files(&folder), entries(&folder).len()), (1, 1));
@@ -158,7 +165,8 @@ fn the_folder_is_shown_and_emptied() {
     let cache = |what: &str| run(&folder, &["cache", what, text(&folder)]).expect_status(0);
     let nothing = "files: 0, bytes: 0, addresses with an answer: 0\n";
     assert_eq!(cache("info").text(), nothing);
-    Case::named(CASE).run(&["-q", "--cache", text(&folder)]).expect_status(0);
+    let words = [&["-q", "--cache", text(&folder)], &NO_PROFILE[..]].concat();
+    Case::named(CASE).run(&words).expect_status(0);
     std::fs::write(folder.join("mine"), b"stays").expect("a file");
     let kept = entries(&folder);
     let bytes: u64 = kept.iter().map(|it| std::fs::metadata(it).expect("there").len()).sum();

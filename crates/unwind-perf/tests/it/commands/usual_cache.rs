@@ -66,7 +66,7 @@ fn runs_share_a_cache_in_the_cache_folder() {
     let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o777;
     assert_eq!([mode(&folder), mode(&home.join(".cache"))], [0o700; 2]);
     let info = finish(command(&files, &["cache", "info"]).env("HOME", &home).spawn().expect("run"));
-    let head = format!("names and unwind rules, in {}\nfiles: ", folder.display());
+    let head = format!("names, unwind rules and profiles, in {}\nfiles: ", folder.display());
     assert!(info.expect_status(0).text().starts_with(&head));
     let cleared = command(&files, &["cache", "clear"]).env("HOME", &home).spawn().expect("run");
     finish(cleared).expect_status(0);
@@ -122,4 +122,28 @@ fn a_file_that_claims_the_build_id_of_another_does_not_name_later_runs() {
         [&crafted, &files, &crafted, &files].map(|it| names(it)),
         [false, true, false, true]
     );
+}
+
+#[test]
+fn later_commands_on_a_recording_use_the_profile_of_the_first() {
+    let (files, home) = (copied("usual-files-5"), empty_folder("usual-home-5"));
+    let case = Case::named("plt");
+    let run = |words: &[&str], home: Option<&Path>| {
+        let all = [words, &["perf.data", "--extra-dir", text(&files)]].concat();
+        let mut command = command(&case.folder, &all);
+        command.envs(home.map(|home| ("HOME", home)));
+        let ran = finish(command.spawn().expect("the command starts")).expect_status(0);
+        (ran.stdout, ran.stderr)
+    };
+    let profiles = || {
+        let names = listing(&home.join(BELOW));
+        names.iter().filter(|name| name.ends_with(".profile")).count()
+    };
+    let commands = [&["top"][..], &["tree"], &["-f", "json"], &["-f", "folded", "-v"], &["top"]];
+    for words in commands {
+        assert!(run(words, Some(&home)) == run(words, None), "{words:?}");
+        assert_eq!(profiles(), 1, "{words:?}");
+    }
+    assert!(run(&["top", "--no-inline"], Some(&home)) == run(&["top", "--no-inline"], None));
+    assert_eq!(profiles(), 2);
 }
