@@ -16,7 +16,7 @@ use options::Options;
 use profile::Profile;
 
 use self::key::{RecordingStamp, key, path_of};
-use crate::observer::Observer;
+use crate::observer::{Observer, Stage, begin};
 use crate::{Analysis, Error, Pipeline, Source};
 
 /// The result of a run, or of an equal earlier one.
@@ -87,7 +87,7 @@ impl Pipeline {
         let Some(run) = RecallableRun::of(self, &source, options) else {
             return self.analyze(source, options, observer).map(analyzed);
         };
-        if let Some(finished) = run.recall() {
+        if let Some(finished) = run.recall(observer) {
             return Ok(finished);
         }
         let witness = WitnessHost::new(Arc::clone(self.host()));
@@ -124,7 +124,7 @@ impl<'p> RecallableRun<'p> {
     }
 
     /// Returns the stored profile, if the host still has the answers that it depends on.
-    fn recall(&self) -> Option<Finished> {
+    fn recall(&self, observer: &Arc<dyn Observer>) -> Option<Finished> {
         let stored: StoredProfile = self.cache.profile(&self.key)?;
         let (testimony, rest) = split(stored.content())?;
         let testimony: Testimony = serde_json::from_slice(testimony).ok()?;
@@ -132,6 +132,7 @@ impl<'p> RecallableRun<'p> {
         if !testimony.holds(&**self.pipeline.host()) {
             return None;
         }
+        begin(observer, Stage::Reading);
         let profile = Box::new(Profile::restore(profile).ok()?);
         Some(Finished::Recalled { profile, is_of_this_machine: is_of_this_machine == 1 })
     }

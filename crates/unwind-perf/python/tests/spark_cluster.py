@@ -86,7 +86,7 @@ def compare_files(expected, folder, ours_folder, ours):
     assert ours == expected, [path for path in expected if ours.get(path) != expected[path]]
     statuses = [one["status"] for one in expected.values()]
     counts = {word: statuses.count(word) for word in sorted(set(statuses))}
-    assert counts == {"damaged": 1, "ok": len(statuses) - 2, "unreadable": 1}, counts
+    assert counts == {"damaged": 1, "not-a-recording": 1, "ok": len(statuses) - 2}, counts
     parts = [one["part"] for one in expected.values() if one["part"]]
     assert len(parts) == len(set(parts)) == len(statuses) - 1
     for part in parts:
