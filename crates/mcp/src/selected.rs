@@ -10,7 +10,7 @@ use crate::answer::Answer;
 use crate::arguments::{CountedArgs, FilterArgs, wrong};
 use crate::recordings::Loaded;
 use crate::refusal::Refusal;
-use crate::text::{cost, of_profile, percent, safe, unit_name};
+use crate::text::{cost, of_profile, percent, safe};
 
 /// Returns the counted samples of a table that is grouped by `group`.
 pub(crate) fn select<'i>(
@@ -123,13 +123,13 @@ impl Counted {
     pub(crate) fn answer(&self, recording: &str) -> Answer {
         let mut answer = Answer::default();
         answer.set("recording", recording);
-        answer.set("unit", unit_name(self.unit));
+        answer.set("unit", self.unit.as_str());
         answer.set("event", self.event.clone());
         answer.set("total", cost(self.total, self.unit));
         let event = self.event.as_ref().map_or(String::new(), |event| format!(" of {event}"));
         let mut line = format!("{recording}: {} samples{event}", self.total.samples);
         if self.unit != WeightUnit::Samples {
-            line.push_str(&format!(", {} {}", self.total.weight, unit_name(self.unit)));
+            line.push_str(&format!(", {} {}", self.total.weight, self.unit.as_str()));
         }
         if let Some(complete) = self.complete {
             let share = percent(complete as f64, self.total.samples as f64);

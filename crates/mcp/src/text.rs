@@ -33,15 +33,6 @@ pub(crate) fn safe_value(value: Value) -> Value {
     }
 }
 
-/// Returns the keyword of a unit.
-pub(crate) const fn unit_name(unit: WeightUnit) -> &'static str {
-    match unit {
-        WeightUnit::Samples => "samples",
-        WeightUnit::Nanoseconds => "nanoseconds",
-        WeightUnit::Events => "events",
-    }
-}
-
 /// Returns a share in percent, with four decimals.
 pub(crate) fn percent(part: f64, whole: f64) -> f64 {
     if whole == 0.0 { 0.0 } else { (part / whole * 1e6).round() / 1e4 }
@@ -51,7 +42,7 @@ pub(crate) fn percent(part: f64, whole: f64) -> f64 {
 pub(crate) fn cost(cost: Cost, unit: WeightUnit) -> Value {
     let mut object = Map::new();
     object.insert("samples".to_owned(), json!(cost.samples));
-    object.insert(unit_name(unit).to_owned(), json!(cost.weight));
+    object.insert(unit.as_str().to_owned(), json!(cost.weight));
     Value::Object(object)
 }
 

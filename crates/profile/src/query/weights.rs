@@ -21,6 +21,18 @@ pub enum WeightUnit {
     Events,
 }
 
+impl WeightUnit {
+    /// Returns the keyword of the unit in output for programs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Samples => "samples",
+            Self::Nanoseconds => "nanoseconds",
+            Self::Events => "events",
+        }
+    }
+}
+
 /// Number of samples of each event, and unit of their periods.
 #[derive(Debug)]
 pub struct EventSums {

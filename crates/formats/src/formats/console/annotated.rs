@@ -148,17 +148,19 @@ impl AnnotatedFunction<'_> {
         let head = format!("{:>7}  {:>9}  {:>10}  instruction", "own", "inclusive", "address");
         text.push_str(&format!("\n{heading}{head}{heading:#}\n"));
         for (address, len, instruction) in self.instructions {
-            let end = address.saturating_add(u64::from(*len));
-            let within = self.addresses.iter().filter(|it| (*address..end).contains(&it.address));
-            let (mut own, mut inclusive) = (Cost::default(), Cost::default());
-            for cost in within {
-                own.weight += cost.own.weight;
-                inclusive.weight += cost.inclusive.weight;
-            }
-            self.costs(Some((own, inclusive)), text);
+            self.costs(Some(self.instruction_costs(*address, *len)), text);
             let instruction =
                 cut_end(&labels::text(instruction.as_bytes()), self.look.remaining(32));
             text.push_str(&format!("  {:>10}  {instruction}\n", format!("{address:x}")));
         }
+    }
+
+    /// Returns the own and inclusive costs of the instruction at an address.
+    pub(super) fn instruction_costs(&self, address: u64, length: u8) -> (Cost, Cost) {
+        let end = address.saturating_add(u64::from(length));
+        let first = self.addresses.partition_point(|it| it.address < address);
+        let rest = self.addresses.get(first..).unwrap_or_default();
+        let within = rest.iter().take_while(|it| it.address < end);
+        (within.clone().map(|it| it.own).sum(), within.map(|it| it.inclusive).sum())
     }
 }

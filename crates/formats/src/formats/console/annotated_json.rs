@@ -2,7 +2,7 @@
 
 use std::io;
 
-use profile::query::{Cost, LineCost, WeightUnit, event_name};
+use profile::query::{Cost, LineCost, event_name};
 use serde::Serialize;
 
 use super::annotated::AnnotatedFunction;
@@ -82,11 +82,7 @@ impl AnnotatedFunction<'_> {
             mark: self.marks.of(it),
             module: it.module.map(text),
             costs: Costs::new(self.function.own, self.function.inclusive),
-            unit: match self.weights.unit() {
-                WeightUnit::Samples => "samples",
-                WeightUnit::Nanoseconds => "nanoseconds",
-                WeightUnit::Events => "events",
-            },
+            unit: self.weights.unit().as_str(),
             event: self.weights.event().map(|event| text_of(event_name(self.profile, event))),
             samples: self.total.samples,
             total: self.total.weight,
@@ -111,12 +107,9 @@ impl AnnotatedFunction<'_> {
 
     fn instruction_rows(&self) -> Vec<Instruction<'_>> {
         let mut rows = Vec::with_capacity(self.instructions.len());
-        for (address, length, text) in self.instructions {
-            let end = address.saturating_add(u64::from(*length));
-            let within = self.addresses.iter().filter(|it| (*address..end).contains(&it.address));
-            let own = within.clone().map(|it| it.own).sum();
-            let costs = Costs::new(own, within.map(|it| it.inclusive).sum());
-            rows.push(Instruction { address: *address, length: *length, text, costs });
+        for &(address, length, ref text) in self.instructions {
+            let (own, inclusive) = self.instruction_costs(address, length);
+            rows.push(Instruction { address, length, text, costs: Costs::new(own, inclusive) });
         }
         rows
     }

@@ -13,7 +13,7 @@ use std::io;
 use hashbrown::HashMap;
 use profile::WaitKind;
 use profile::query::engine::{RowKey, TableRow, WaitCosts, all_waits};
-use profile::query::{WeightUnit, event_name};
+use profile::query::event_name;
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 
@@ -77,11 +77,7 @@ impl TopRows<'_> {
             schema: "unwind-perf.top",
             version: 1,
             by: self.keys.by.as_str(),
-            unit: match weights.unit() {
-                WeightUnit::Samples => "samples",
-                WeightUnit::Nanoseconds => "nanoseconds",
-                WeightUnit::Events => "events",
-            },
+            unit: weights.unit().as_str(),
             event,
             samples: total.samples,
             total: total.weight,

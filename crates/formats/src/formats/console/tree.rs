@@ -59,7 +59,7 @@ impl Printer for TreeTable {
         let limit = if self.limit == 0 { usize::MAX } else { self.limit };
         let lines = lines(&rows);
         if self.format != TopFormat::Text {
-            return self.print_rows(profile, &selection, &lines, out);
+            return self.print_rows(&selection, (&lines, limit), profile, out);
         }
         let unit = selection.weights().unit();
         let width = labels::cost(unit, total.weight).chars().count().max(7);
@@ -157,9 +157,9 @@ impl TreeTable {
     /// Prints the nodes for programs. Parents become the numbers of their rows.
     fn print_rows(
         &self,
-        profile: &Profile,
         selection: &Selection<'_>,
-        lines: &[TreeLine<'_>],
+        (lines, shown): (&[TreeLine<'_>], usize),
+        profile: &Profile,
         out: &mut dyn io::Write,
     ) -> io::Result<()> {
         let mut numbers = vec![None; lines.len()];
@@ -170,7 +170,6 @@ impl TreeTable {
         }
         let parent = |node: &TreeRow| numbers.get(node.parent?).copied().flatten();
         let nodes = lines.iter().map(|line| (line.node, parent(line.node))).collect();
-        let shown = if self.limit == 0 { usize::MAX } else { self.limit };
         let rows = TreeRows { profile, selection, bottom_up: self.bottom_up, nodes, shown };
         match self.format {
             TopFormat::Csv => rows.csv(out),

@@ -9,7 +9,7 @@ use std::io;
 
 use profile::Profile;
 use profile::query::engine::{CallLabel, Selection, TreeRow};
-use profile::query::{Cost, WeightUnit, event_name};
+use profile::query::{Cost, event_name};
 use serde::Serialize;
 
 use super::row_keys::text_of;
@@ -65,11 +65,7 @@ impl TreeRows<'_> {
             schema: "unwind-perf.tree",
             version: 1,
             bottom_up: self.bottom_up,
-            unit: match weights.unit() {
-                WeightUnit::Samples => "samples",
-                WeightUnit::Nanoseconds => "nanoseconds",
-                WeightUnit::Events => "events",
-            },
+            unit: weights.unit().as_str(),
             event: weights.event().map(|event| text_of(event_name(self.profile, event))),
             samples: total.samples,
             total: total.weight,

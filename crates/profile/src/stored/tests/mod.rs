@@ -1,7 +1,5 @@
 //! Tests of stored profiles: round trips, and damage at every byte.
 
-mod speed;
-
 use address::{Bias, BuildId, FieldKind, ModuleId, Pid, Tid, Timestamp};
 use options::ShortRemedy;
 
