@@ -70,36 +70,30 @@ pub(crate) fn trim(folder: &PrivateFolder, most: u64) -> io::Result<()> {
 /// Contents of a cache folder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CacheContents {
-    /// Number of usable files with answers.
-    pub files: u64,
-    /// Their size in bytes.
-    pub bytes: u64,
-    /// Number of addresses with an answer.
-    pub addresses: u64,
-    /// Number of usable files with unwind rules.
-    pub rule_files: u64,
-    /// Their size in bytes.
-    pub rule_bytes: u64,
-    /// Number of addresses with a rule.
-    pub rule_addresses: u64,
-    /// Number of usable indexes of kernel symbols.
-    pub kernel_files: u64,
-    /// Their size in bytes.
-    pub kernel_bytes: u64,
-    /// Number of their symbols.
-    pub kernel_symbols: u64,
-    /// Number of usable finished profiles.
-    pub profiles: u64,
-    /// Their size in bytes.
-    pub profile_bytes: u64,
-    /// Number of files that are damaged, or of another version of this program.
-    pub unusable: u64,
-    /// Their size in bytes.
-    pub unusable_bytes: u64,
-    /// Number of partial files: being written, or left by a killed writer.
-    pub partial_files: u64,
-    /// Their size in bytes.
-    pub partial_bytes: u64,
+    /// Usable files, by the index of their kind.
+    kinds: [FileCount; CacheFileKind::ALL.len()],
+    /// Files that are damaged, or of another version of this program.
+    pub(crate) unusable: FileCount,
+    /// Partial files: being written, or left by a killed writer.
+    partial: FileCount,
+}
+
+/// Number of files, and what they contain.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct FileCount {
+    pub(crate) files: u64,
+    /// Their size.
+    pub(crate) bytes: u64,
+    /// Number of addresses or symbols in them.
+    pub(crate) entries: u64,
+}
+
+impl FileCount {
+    const fn add(&mut self, file: &PrivateFile, entries: usize) {
+        self.files += 1;
+        self.bytes += file.size;
+        self.entries += entries as u64;
+    }
 }
 
 impl CacheContents {
@@ -113,38 +107,18 @@ impl CacheContents {
         }
         let mut found = Self::default();
         for file in own_files(folder)? {
-            if file.is_partial {
-                found.partial_files += 1;
-                found.partial_bytes += file.size;
-                continue;
-            }
             match addresses_of(folder, &file) {
-                Some((CacheFileKind::Answers, addresses)) => {
-                    found.files += 1;
-                    found.bytes += file.size;
-                    found.addresses += addresses as u64;
-                }
-                Some((CacheFileKind::Rules, addresses)) => {
-                    found.rule_files += 1;
-                    found.rule_bytes += file.size;
-                    found.rule_addresses += addresses as u64;
-                }
-                Some((CacheFileKind::KernelIndex, symbols)) => {
-                    found.kernel_files += 1;
-                    found.kernel_bytes += file.size;
-                    found.kernel_symbols += symbols as u64;
-                }
-                Some((CacheFileKind::Profile, _)) => {
-                    found.profiles += 1;
-                    found.profile_bytes += file.size;
-                }
-                None => {
-                    found.unusable += 1;
-                    found.unusable_bytes += file.size;
-                }
+                _ if file.is_partial => found.partial.add(&file, 0),
+                Some((kind, entries)) => found.kinds[kind as usize].add(&file, entries),
+                None => found.unusable.add(&file, 0),
             }
         }
         Ok(found)
+    }
+
+    /// Returns the usable files of a kind.
+    pub(crate) const fn of_kind(&self, kind: CacheFileKind) -> FileCount {
+        self.kinds[kind as usize]
     }
 
     /// Removes all cache files from a folder and returns their number and their size in bytes. Other files remain.
@@ -165,7 +139,7 @@ impl CacheContents {
     }
 }
 
-/// Returns the kind and the number of addresses of a file; `None` if it is unusable.
+/// Returns the kind of a file, and the number of its addresses or symbols; `None` if it is unusable.
 fn addresses_of(folder: &PrivateFolder, file: &PrivateFile) -> Option<(CacheFileKind, usize)> {
     let kind = kind_of(file)?;
     let bytes = folder.peek(file.name.to_str()?)?;
@@ -173,7 +147,7 @@ fn addresses_of(folder: &PrivateFolder, file: &PrivateFile) -> Option<(CacheFile
         CacheFileKind::Answers => Answers::read_any(bytes)?.len(),
         CacheFileKind::Rules => RuleRows::read_any(&bytes)?.offsets.len(),
         CacheFileKind::KernelIndex => KernelIndex::read_any(bytes)?.len(),
-        CacheFileKind::Profile => profiles::content(&bytes, None)?.len(),
+        CacheFileKind::Profile => profiles::content(&bytes, None).map(|_| 0)?,
     };
     Some((kind, addresses))
 }
@@ -181,31 +155,24 @@ fn addresses_of(folder: &PrivateFolder, file: &PrivateFile) -> Option<(CacheFile
 /// One line for each kind of file present.
 impl fmt::Display for CacheContents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { files, bytes, addresses, .. } = self;
-        write!(f, "files: {files}, bytes: {bytes}, addresses with an answer: {addresses}")?;
-        if self.rule_files > 0 {
-            let Self { rule_files, rule_bytes, rule_addresses, .. } = self;
-            write!(
-                f,
-                "\nfiles of unwind rules: {rule_files}, bytes: {rule_bytes}, addresses with a rule: {rule_addresses}"
-            )?;
-        }
-        if self.kernel_files > 0 {
-            let Self { kernel_files, kernel_bytes, kernel_symbols, .. } = self;
-            write!(
-                f,
-                "\nindexes of kernel symbols: {kernel_files}, bytes: {kernel_bytes}, symbols: {kernel_symbols}"
-            )?;
-        }
-        if self.profiles > 0 {
-            write!(f, "\nfinished profiles: {}, bytes: {}", self.profiles, self.profile_bytes)?;
-        }
-        for (what, files, bytes) in [
-            ("damaged or of another version", self.unusable, self.unusable_bytes),
-            ("not completed", self.partial_files, self.partial_bytes),
+        let FileCount { files, bytes, entries } = self.of_kind(CacheFileKind::Answers);
+        write!(f, "files: {files}, bytes: {bytes}, addresses with an answer: {entries}")?;
+        for (kind, files_of, entries_of) in [
+            (CacheFileKind::Rules, "files of unwind rules", Some("addresses with a rule")),
+            (CacheFileKind::KernelIndex, "indexes of kernel symbols", Some("symbols")),
+            (CacheFileKind::Profile, "finished profiles", None),
         ] {
+            let FileCount { files, bytes, entries } = self.of_kind(kind);
             if files > 0 {
-                write!(f, "\n{what}: {files}, bytes: {bytes}")?;
+                write!(f, "\n{files_of}: {files}, bytes: {bytes}")?;
+                entries_of.map_or(Ok(()), |of| write!(f, ", {of}: {entries}"))?;
+            }
+        }
+        for (count, are) in
+            [(self.unusable, "damaged or of another version"), (self.partial, "not completed")]
+        {
+            if count.files > 0 {
+                write!(f, "\n{are}: {}, bytes: {}", count.files, count.bytes)?;
             }
         }
         Ok(())

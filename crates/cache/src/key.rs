@@ -7,7 +7,7 @@ use image_store::Image;
 use sha2::{Digest as _, Sha256};
 use symbolizer::{ANSWERS, SymbolSource, SymbolizeOptions};
 
-use crate::layout::{RULES_VERSION, VERSION};
+use crate::layout::{RULES_VERSION, VERSION, checksum};
 
 /// Key of a file's answers. Equal keys mean equal answers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -69,15 +69,18 @@ impl CacheKey {
         Self(hash.finalize().into())
     }
 
-    /// Returns the key of a finished profile from all that identifies the recording, the options and the program.
+    /// Returns the key of a finished profile from all that identifies the recording, the options and the program, and
+    /// from parts of the recording's content.
     #[must_use]
-    pub fn of_profile(parts: &[&[u8]]) -> Self {
+    pub fn of_profile(parts: &[&[u8]], content: &[&[u8]]) -> Self {
         let mut hash = Sha256::new();
         hash.update(b"profile");
         for part in parts {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
         }
+        // Most of the time of a small recording would be that of SHA-256.
+        content.iter().for_each(|part| hash.update(checksum(part).to_le_bytes()));
         Self(hash.finalize().into())
     }
 
@@ -116,7 +119,8 @@ pub(crate) enum CacheFileKind {
 }
 
 impl CacheFileKind {
-    const ALL: [Self; 4] = [Self::Answers, Self::Rules, Self::KernelIndex, Self::Profile];
+    pub(crate) const ALL: [Self; 4] =
+        [Self::Answers, Self::Rules, Self::KernelIndex, Self::Profile];
 
     /// Suffix of the file names.
     const fn ending(self) -> &'static str {

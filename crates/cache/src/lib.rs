@@ -38,6 +38,7 @@ pub use files::{FilePart, FileStore, LimitedStore, StoreContents, StoreEntry, St
 pub use folder::{CacheContents, CacheLocation, make_folder};
 pub use kernel::{CachedKernel, IndexedKernel};
 pub use key::CacheKey;
+pub use profiles::StoredProfile;
 pub use recalled::{Fresh, Recalled};
 pub use rules::RuleRows;
-pub use store::{Cache, StoredProfile};
+pub use store::Cache;

@@ -6,6 +6,24 @@ use crate::layout::{PROFILE_MAGIC, PROFILE_VERSION, UNCHECKED, checksum, u32_at,
 /// Size of the head, in bytes.
 const HEAD: usize = UNCHECKED + CacheKey::SIZE;
 
+/// A finished profile in the cache.
+#[derive(Debug)]
+pub struct StoredProfile(Vec<u8>);
+
+impl StoredProfile {
+    /// Checks the bytes of a file; `None` if they are damaged, of another version, or stored under another key.
+    pub(crate) fn read(bytes: Vec<u8>, key: &CacheKey) -> Option<Self> {
+        content(&bytes, Some(key))?;
+        Some(Self(bytes))
+    }
+
+    /// Its content.
+    #[must_use]
+    pub fn content(&self) -> &[u8] {
+        self.0.get(HEAD..).unwrap_or_default()
+    }
+}
+
 /// Returns the content of a file; `None` if it is damaged, of another version, or stored under another key than the one
 /// given.
 pub(crate) fn content<'b>(bytes: &'b [u8], key: Option<&CacheKey>) -> Option<&'b [u8]> {

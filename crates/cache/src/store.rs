@@ -11,7 +11,7 @@ use crate::answers::Answers;
 use crate::folder::{CacheLocation, TAG, trim};
 use crate::key::{CacheFileKind, CacheKey};
 use crate::layout::RULE;
-use crate::profiles;
+use crate::profiles::{self, StoredProfile};
 use crate::rules::RuleRows;
 
 /// Each file has at most one of this many parts of the total limit.
@@ -125,9 +125,7 @@ impl Cache {
     /// Returns the finished profile under a key, as its writer stored it. A damaged one is ignored.
     #[must_use]
     pub fn profile(&self, key: &CacheKey) -> Option<StoredProfile> {
-        let bytes = self.read_file(key, CacheFileKind::Profile)?;
-        profiles::content(&bytes, Some(key))?;
-        Some(StoredProfile(bytes))
+        StoredProfile::read(self.read_file(key, CacheFileKind::Profile)?, key)
     }
 
     /// Stores a finished profile. `write` appends its content, and returns false if it cannot be stored.
@@ -161,18 +159,6 @@ impl Cache {
     fn run(&self) -> MutexGuard<'_, CacheRun> {
         // A panic of another thread cannot leave it inconsistent.
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// A checked file with a finished profile.
-#[derive(Debug)]
-pub struct StoredProfile(Vec<u8>);
-
-impl StoredProfile {
-    /// Its content.
-    #[must_use]
-    pub fn content(&self) -> &[u8] {
-        profiles::content(&self.0, None).unwrap_or_default()
     }
 }
 

@@ -18,7 +18,7 @@ use symbolizer::{
 use synth::{ElfBuilder, Section, Segment, Symbol};
 
 use crate::answers::Answers;
-use crate::folder::trim;
+use crate::folder::{FileCount, trim};
 use crate::key::CacheFileKind;
 use crate::layout::RULE;
 use crate::{Cache, CacheContents, CacheKey, CacheLocation, Fresh, RuleRows};
@@ -154,7 +154,8 @@ fn what_was_used_longest_ago_goes() {
     assert_eq!((0..4).filter(left).collect::<Vec<_>>(), [0]);
     assert!(dir.path().join("another's").exists());
     let contents = CacheContents::of(&folder).expect("a folder");
-    assert_eq!((contents.files, contents.unusable, contents.unusable_bytes), (0, 1, 100));
+    let FileCount { files, bytes, .. } = contents.unusable;
+    assert_eq!((contents.of_kind(CacheFileKind::Answers).files, files, bytes), (0, 1, 100));
     assert_eq!(CacheContents::clear(&folder).expect("cleared"), (1, 100));
 }
 
@@ -192,7 +193,9 @@ fn functions_of_the_kernel_are_known_between_their_ends() {
     );
     assert!(cache(dir.path()).kernel_index(&KEY, &[b"_stext"]).is_none());
     let contents = CacheContents::of(&PrivateFolder::at(dir.path().to_owned())).expect("a folder");
-    assert_eq!((contents.files, contents.kernel_files, contents.kernel_symbols), (1, 1, 3));
+    let of_index = FileCount { files: 1, bytes: 108, entries: 3 };
+    assert_eq!(contents.of_kind(CacheFileKind::KernelIndex), of_index);
+    assert_eq!(contents.of_kind(CacheFileKind::Answers).files, 1);
     assert!(contents.to_string().contains("indexes of kernel symbols: 1, bytes: 108, symbols: 3"));
     assert!(cache(dir.path()).kernel(&CacheKey([8; CacheKey::SIZE]), &names).is_none());
 }
@@ -244,8 +247,9 @@ fn rules_are_kept_beside_those_of_before() {
     let contents = CacheContents::of(&folder).expect("a folder");
     // A head of 72 bytes, six for each address, 22 for each rule.
     let bytes = 72 + 6 * 6 + 4 * 22;
-    let found = (contents.rule_files, contents.rule_bytes, contents.rule_addresses);
-    assert_eq!((found, contents.files), ((1, bytes, 6), 0));
+    let of_rules = FileCount { files: 1, bytes, entries: 6 };
+    assert_eq!(contents.of_kind(CacheFileKind::Rules), of_rules);
+    assert_eq!(contents.of_kind(CacheFileKind::Answers), FileCount::default());
     let shown = contents.to_string();
     let line = "\nfiles of unwind rules: 1, bytes: 196, addresses with a rule: 6";
     assert_eq!(shown, format!("files: 0, bytes: 0, addresses with an answer: 0{line}"));

@@ -72,7 +72,7 @@ pub use private::{
 pub use real_host::RealHost;
 pub use recorded_file::{MapsLine, RecordedFile};
 pub use restricted_host::RestrictedHost;
-pub use stat::{DirEntry, FileKind, FileOwner, FileStamp, FileStat, HostFile, HostText};
+pub use stat::{DirEntry, FileKind, FileOwner, FileStamp, FileStat, HostFile, HostText, is_near};
 pub use thread_priority::{PREFERRED_NICE, prefer_this_thread};
 pub use witness::{Testimony, WitnessHost};
 pub use writing::growing::GrowingFile;

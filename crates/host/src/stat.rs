@@ -7,6 +7,7 @@ use std::hash::{Hash, Hasher};
 use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
@@ -63,6 +64,18 @@ impl FileStamp {
     /// The parts that identify the content while programs are not hostile.
     const fn version(&self) -> (u64, u64, u64, i128) {
         (self.device, self.inode, self.size, self.modified)
+    }
+
+    /// Returns all parts, also the time of the last change of the metadata, as bytes for keys of caches.
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; 56] {
+        let Self { device, inode, size, modified, changed } = self;
+        let mut bytes = [0; 56];
+        let numbers = [device, inode, size].map(|it| it.to_le_bytes());
+        let times = [modified, changed].map(|it| it.to_le_bytes());
+        let all = numbers.as_flattened().iter().chain(times.as_flattened());
+        bytes.iter_mut().zip(all).for_each(|(byte, part)| *byte = *part);
+        bytes
     }
 
     /// Returns the stamp of an opened file. `path` is for errors.
@@ -175,12 +188,22 @@ pub(crate) fn stamp_of(metadata: &Metadata) -> FileStamp {
     }
 }
 
+/// Minimum age of the last change of a file: another change soon after it could have the same time.
+const NEAR: Duration = Duration::from_secs(2);
+
+/// Returns true if a time of a file, in nanoseconds since 1970, is too recent to tell two versions of it apart.
+#[must_use]
+pub fn is_near(time: i128) -> bool {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    time.saturating_add(NEAR.as_nanos() as i128) > now.as_nanos() as i128
+}
+
 fn nanoseconds(seconds: i64, rest: i64) -> i128 {
     i128::from(seconds) * 1_000_000_000 + i128::from(rest)
 }
 
 /// An entry of a folder.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct DirEntry {
     /// Name in the folder.
     pub name: OsString,

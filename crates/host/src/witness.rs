@@ -6,9 +6,8 @@
 //! ```
 
 use std::ffi::OsString;
-use std::fmt::Debug;
 use std::fs::File;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,8 +16,8 @@ use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ByteStream, DirEntry, Distrust, FileKind, FileOwner, FileStamp, FileStat, Host, HostError,
-    HostFile, HostFinding, HostText, Origin, RecordedFile,
+    ByteStream, DirEntry, Distrust, FileKind, FileOwner, FileStat, Host, HostError, HostFile,
+    HostFinding, HostText, Origin, RecordedFile,
 };
 
 /// The list of kernel symbols, which changes while the kernel runs.
@@ -145,9 +144,11 @@ impl Request {
             Self::Text(path, origin) => of_text(&host.text(path, origin.origin())),
             Self::Beginning(path) => of_beginning(host, path),
             Self::Stat(path, origin) => of_stat(&host.stat(path, origin.origin())),
-            Self::Recorded(path, origin) => of_result(&host.recorded_file(path, origin.origin())),
-            Self::Owner(path, origin) => of_result(&host.owner(path, origin.origin())),
-            Self::List(path, origin) => of_result(&host.list(path, origin.origin())),
+            Self::Recorded(path, origin) => {
+                of_result(&host.recorded_file(path, origin.origin()), |it| *it)
+            }
+            Self::Owner(path, origin) => of_result(&host.owner(path, origin.origin()), |it| *it),
+            Self::List(path, origin) => of_list(&host.list(path, origin.origin())),
             Self::Distrust(folder) => hash_of(&host.distrust(folder)),
             Self::Variable(name) => hash_of(&host.variable(name)),
             Self::Vdso => hash_of(&host.running_vdso()),
@@ -155,77 +156,53 @@ impl Request {
     }
 }
 
-/// Returns a hash of a value's form for programmers, which has all its fields.
-fn hash_of(value: &impl Debug) -> u64 {
+fn hash_of(value: &(impl Hash + ?Sized)) -> u64 {
     let mut hasher = DefaultHasher::new();
-    format!("{value:?}").hash(&mut hasher);
+    value.hash(&mut hasher);
     hasher.finish()
 }
 
-fn of_result<T: Debug>(answer: &Result<T, HostError>) -> u64 {
+/// Returns a hash of the error, or of a part of the answer.
+fn of_result<T, P: Hash>(answer: &Result<T, HostError>, part: impl FnOnce(&T) -> P) -> u64 {
     match answer {
-        Ok(value) => hash_of(value),
+        Ok(value) => hash_of(&part(value)),
         Err(error) => hash_of(&error.to_string()),
     }
 }
 
 fn of_open(answer: &Result<HostFile, HostError>) -> u64 {
-    match answer {
-        Ok(file) => hash_of(&file.stamp),
-        Err(error) => hash_of(&error.to_string()),
-    }
+    of_result(answer, |file| file.stamp.to_bytes())
 }
 
 /// Only regular files with content have a version: folders change with every file in them, and the kernel makes the
 /// times of its own files at each request.
 fn of_stat(answer: &Result<FileStat, HostError>) -> u64 {
-    match answer {
-        Ok(FileStat { kind: FileKind::Regular, stamp }) if stamp.size > 0 => hash_of(stamp),
-        Ok(stat) => hash_of(&stat.kind),
-        Err(error) => hash_of(&error.to_string()),
-    }
+    of_result(answer, |&FileStat { kind, stamp }| {
+        (kind, (kind == FileKind::Regular && stamp.size > 0).then(|| stamp.to_bytes()))
+    })
 }
 
 fn of_text(answer: &Result<HostText, HostError>) -> u64 {
-    of_result(answer)
+    of_result(answer, |text| (hash_of(&text.bytes), text.owner))
+}
+
+fn of_list(answer: &Result<Vec<DirEntry>, HostError>) -> u64 {
+    of_result(answer, hash_of)
 }
 
 fn of_beginning(host: &dyn Host, path: &Path) -> u64 {
     let beginning = host.stream(path, Origin::System).map(|stream| {
         let mut bytes = Vec::new();
         let read = stream.into_reader().take(BEGINNING).read_to_end(&mut bytes);
-        (read.map_err(|error| error.to_string()), bytes)
+        (read.is_ok(), bytes)
     });
-    of_result(&beginning)
+    of_result(&beginning, |(is_read, bytes)| (*is_read, hash_of(bytes)))
 }
 
 impl Host for WitnessHost {
     fn open(&self, path: &Path, origin: Origin<'_>) -> Result<HostFile, HostError> {
         let file = self.inner.open(path, origin);
         self.note(Request::Open(path.to_owned(), RequestOrigin::of(origin)), of_open(&file));
-        file
-    }
-
-    fn open_unless(
-        &self,
-        path: &Path,
-        origin: Origin<'_>,
-        is_cached: &mut dyn FnMut(&FileStamp) -> bool,
-    ) -> Result<Option<HostFile>, HostError> {
-        let mut stamp = None;
-        let file = self.inner.open_unless(path, origin, &mut |found| {
-            stamp = Some(*found);
-            is_cached(found)
-        });
-        let answer = match (&file, stamp) {
-            (Ok(_), Some(stamp)) => hash_of(&stamp),
-            (Err(error), _) => hash_of(&error.to_string()),
-            (Ok(_), None) => {
-                self.lose();
-                return file;
-            }
-        };
-        self.note(Request::Open(path.to_owned(), RequestOrigin::of(origin)), answer);
         file
     }
 
@@ -264,13 +241,15 @@ impl Host for WitnessHost {
 
     fn recorded_file(&self, path: &Path, origin: Origin<'_>) -> Result<RecordedFile, HostError> {
         let file = self.inner.recorded_file(path, origin);
-        self.note(Request::Recorded(path.to_owned(), RequestOrigin::of(origin)), of_result(&file));
+        let answer = of_result(&file, |it| *it);
+        self.note(Request::Recorded(path.to_owned(), RequestOrigin::of(origin)), answer);
         file
     }
 
     fn owner(&self, path: &Path, origin: Origin<'_>) -> Result<FileOwner, HostError> {
         let owner = self.inner.owner(path, origin);
-        self.note(Request::Owner(path.to_owned(), RequestOrigin::of(origin)), of_result(&owner));
+        let answer = of_result(&owner, |it| *it);
+        self.note(Request::Owner(path.to_owned(), RequestOrigin::of(origin)), answer);
         owner
     }
 
@@ -282,7 +261,7 @@ impl Host for WitnessHost {
 
     fn list(&self, path: &Path, origin: Origin<'_>) -> Result<Vec<DirEntry>, HostError> {
         let entries = self.inner.list(path, origin);
-        self.note(Request::List(path.to_owned(), RequestOrigin::of(origin)), of_result(&entries));
+        self.note(Request::List(path.to_owned(), RequestOrigin::of(origin)), of_list(&entries));
         entries
     }
 

@@ -15,7 +15,7 @@ const LINKS: u32 = 40;
 const PROC: i128 = 0x9fa0;
 
 /// Reason not to trust a folder or symlink.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, thiserror::Error)]
 pub enum Distrust {
     /// The folder, or the target of a symlink, belongs to another user.
     #[error("{} belongs to another user (uid {user})", path.display())]

@@ -1,13 +1,8 @@
 //! Identity of a file's content across runs.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-use host::FileStamp;
+use host::{FileStamp, is_near};
 
 use super::{Image, ImageSource};
-
-/// Minimum age of the last change of a file without a build-id: another change soon after it could have the same time.
-const NEAR: Duration = Duration::from_secs(2);
 
 impl Image {
     /// Returns bytes that are equal in another run only if the image is.
@@ -27,15 +22,10 @@ impl Image {
         number(u64::from(form.0));
         number(form.1);
         number(self.bytes().len() as u64);
-        let FileStamp { device, inode, size, modified, changed } = stamp;
-        number(device);
-        number(inode);
-        number(size);
-        text(&mut bytes, &modified.to_le_bytes());
-        text(&mut bytes, &changed.to_le_bytes());
+        bytes.extend_from_slice(&stamp.to_bytes());
         match self.build_id() {
             Some(id) => text(&mut bytes, id.as_bytes()),
-            None if is_near(modified) => return None,
+            None if is_near(stamp.modified) => return None,
             None => text(&mut bytes, &[]),
         }
         for section in self.sections() {
@@ -74,10 +64,4 @@ impl Image {
 fn text(bytes: &mut Vec<u8>, text: &[u8]) {
     bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
     bytes.extend_from_slice(text);
-}
-
-/// Returns true if a time, in nanoseconds since 1970, is too recent.
-fn is_near(time: i128) -> bool {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    time.saturating_add(NEAR.as_nanos() as i128) > now.as_nanos() as i128
 }

@@ -3,8 +3,8 @@
 use address::Avma;
 use cache::{Cache, CacheKey};
 use symbolizer::{
-    KernelFunction, KernelListPrefetch, KernelListSources, KernelNames, NoKernelNames,
-    RecordedKernel, kernel_proofs,
+    KernelFunction, KernelListPrefetch, KernelListSources, KernelNames, KernelSymbols,
+    NoKernelNames, RecordedKernel, kernel_proofs,
 };
 
 use super::Sources;
@@ -36,14 +36,18 @@ impl Sources<'_> {
             return kernel.read_list(places, self.timeline, prefetched);
         };
         let key = CacheKey::of_kernel_list(&before);
-        if let Some(names) = self.cached_names(cache, &key, kernel, places)
-            && addresses.iter().all(|&address| names.stable_function(address).is_some())
-        {
+        let proofs = kernel_proofs(self.timeline);
+        let known = |kept: Box<dyn KernelSymbols>| {
+            let names = kernel.cached_list(places, self.timeline, kept).ok()?;
+            let has = |&address: &Avma| names.stable_function(address).is_some();
+            addresses.iter().all(has).then_some(names)
+        };
+        let kept = cache.kernel(&key, &proofs);
+        if let Some(names) = kept.and_then(|kept| known(Box::new(kept))) {
             return Ok(names);
         }
-        if let Some(names) = self.indexed_names(cache, &key, kernel, places)
-            && addresses.iter().all(|&address| names.stable_function(address).is_some())
-        {
+        let kept = cache.kernel_index(&key, &proofs);
+        if let Some(names) = kept.and_then(|kept| known(Box::new(kept))) {
             // The next run of this recording needs a smaller file.
             self.store(cache, &key, &names, addresses);
             return Ok(names);
@@ -56,29 +60,6 @@ impl Sources<'_> {
             cache.store_kernel_index(&key, |visit| names.for_each_listed(visit));
         }
         Ok(names)
-    }
-
-    fn cached_names(
-        &self,
-        cache: &Cache,
-        key: &CacheKey,
-        kernel: &RecordedKernel,
-        places: KernelListSources<'_>,
-    ) -> Option<KernelNames> {
-        let kept = cache.kernel(key, &kernel_proofs(self.timeline))?;
-        kernel.cached_list(places, self.timeline, Box::new(kept)).ok()
-    }
-
-    /// Returns the names of all lasting functions in the list.
-    fn indexed_names(
-        &self,
-        cache: &Cache,
-        key: &CacheKey,
-        kernel: &RecordedKernel,
-        places: KernelListSources<'_>,
-    ) -> Option<KernelNames> {
-        let kept = cache.kernel_index(key, &kernel_proofs(self.timeline))?;
-        kernel.cached_list(places, self.timeline, Box::new(kept)).ok()
     }
 
     fn store(&self, cache: &Cache, key: &CacheKey, names: &KernelNames, addresses: &[Avma]) {

@@ -8,6 +8,7 @@
 
 mod key;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use cache::{Cache, CacheKey, StoredProfile};
@@ -15,7 +16,7 @@ use host::{Host, Testimony, WitnessHost};
 use options::Options;
 use profile::Profile;
 
-use self::key::{RecordingStamp, key, path_of};
+use self::key::{key, settled_stamp};
 use crate::observer::{Observer, Stage, begin};
 use crate::{Analysis, Error, Pipeline, Source};
 
@@ -59,16 +60,6 @@ impl Finished {
             Self::Recalled { .. } => None,
         }
     }
-
-    /// Returns true if the recording is of the running system: host name and kernel are equal, and no option names
-    /// another root.
-    #[must_use]
-    pub fn is_of_this_machine(&self) -> bool {
-        match self {
-            Self::Analyzed(analysis) => analysis.is_of_this_machine(),
-            Self::Recalled { is_of_this_machine, .. } => *is_of_this_machine,
-        }
-    }
 }
 
 impl Pipeline {
@@ -100,8 +91,9 @@ impl Pipeline {
 /// A run whose profile can be stored.
 struct RecallableRun<'p> {
     pipeline: &'p Pipeline,
-    path: std::path::PathBuf,
-    recording: RecordingStamp,
+    path: PathBuf,
+    /// Its stamp.
+    recording: [u8; 56],
     key: CacheKey,
     cache: Cache,
 }
@@ -116,11 +108,11 @@ impl<'p> RecallableRun<'p> {
         {
             return None;
         }
-        let path = path_of(source)?;
-        let recording = RecordingStamp::of(&**pipeline.host(), &path)?;
-        let key = key(pipeline, &path, recording, options)?;
+        let Source::Path(path) = source else { return None };
+        let recording = settled_stamp(&**pipeline.host(), path)?;
+        let key = key(pipeline, path, &recording, options)?;
         let cache = Cache::new(place, &Arc::default());
-        Some(Self { pipeline, path, recording, key, cache })
+        Some(Self { pipeline, path: path.clone(), recording, key, cache })
     }
 
     /// Returns the stored profile, if the host still has the answers that it depends on.
@@ -146,7 +138,7 @@ impl<'p> RecallableRun<'p> {
         let Some(testimony) = witness.testimony().filter(|_| is_complete) else { return };
         let Ok(testimony) = serde_json::to_vec(&testimony) else { return };
         let host: &dyn Host = &**self.pipeline.host();
-        if RecordingStamp::of(host, &self.path) != Some(self.recording) {
+        if settled_stamp(host, &self.path) != Some(self.recording) {
             return;
         }
         self.cache.store_profile(&self.key, |bytes| {

@@ -2,10 +2,9 @@
 
 use std::io::Read as _;
 use std::path::Path;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use address::BuildId;
-use host::{FileKind, Host, Origin};
+use host::{FileKind, FileStat, Host, Origin, is_near};
 use module_map::Timeline;
 
 use crate::kernel::identity::mapped_id;
@@ -13,8 +12,6 @@ use crate::kernel::list_file::{KernelListFile, KernelListSources};
 
 /// Bytes of the running kernel's list that are read: some lines, with the addresses of the first symbols.
 const BEGINNING: u64 = 2048;
-/// Least age of a file's last change. A younger file may have changed again without a new time.
-const NEAR: Duration = Duration::from_secs(2);
 
 impl KernelListSources<'_> {
     /// Returns the same as [`RecordedKernel::list_identity`](super::RecordedKernel::list_identity), once the records
@@ -37,17 +34,9 @@ impl KernelListSources<'_> {
 
 /// Returns the identity of a list in a file: the file and its modification time.
 fn of_file(host: &dyn Host, file: &KernelListFile) -> Option<Vec<u8>> {
-    let stat = host.stat(&file.path, file.origin()).ok()?;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_nanos() as i128;
-    let stamp = stat.stamp;
-    if stat.kind != FileKind::Regular
-        || stamp.modified.max(stamp.changed) + NEAR.as_nanos() as i128 > now
-    {
-        return None;
-    }
-    let numbers = [stamp.device, stamp.inode, stamp.size].map(u64::to_le_bytes).concat();
-    let times = [stamp.modified, stamp.changed].map(i128::to_le_bytes).concat();
-    Some([&b"file"[..], &numbers, &times].concat())
+    let FileStat { kind, stamp } = host.stat(&file.path, file.origin()).ok()?;
+    let is_settled = kind == FileKind::Regular && !is_near(stamp.modified.max(stamp.changed));
+    is_settled.then(|| [&b"file"[..], &stamp.to_bytes()].concat())
 }
 
 /// Returns the identity of the running kernel's list: the boot; the beginning of the list, which shows the kernel's
