@@ -20,10 +20,9 @@ pub(crate) use self::fields::GroupedBy;
 pub(crate) use self::options::{
     RunOptions, host, open, options_of_json, pipeline, pipeline_on, source, with_argument,
 };
+#[cfg(feature = "service")]
+pub(crate) use self::usual_cache::is_cache_off;
 pub(crate) use self::usual_cache::{own_folder, usual_cache};
-pub(crate) use self::values::{
-    BufferSize, ColorArg, StackSize, clock_range, color_in_arguments, time_of,
-};
 #[cfg(feature = "flamegraph")]
 pub(crate) use commands::FlamegraphArgs;
 #[cfg(feature = "mcp")]
@@ -41,6 +40,9 @@ pub(crate) use examples::{ENVIRONMENT, EXAMPLES, EXIT_STATUS, FILES};
 pub(crate) use groups::{FileArgs, FilterArgs, FoldedArgs, FunctionArgs};
 pub(crate) use leading::{names_command, with_command_first};
 pub(crate) use suggestions::{LIKE_ENOUGH, likeness, with_suggestion};
+pub(crate) use values::{
+    BufferSize, ColorArg, StackSize, clock_range, color_in_arguments, time_of,
+};
 
 /// Turn a recording of `perf record --call-graph dwarf` into symbolized callchains.
 ///

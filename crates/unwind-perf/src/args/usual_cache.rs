@@ -14,13 +14,18 @@ const NAMES: &str = "unwind-perf/names";
 /// is not safe to use.
 pub(crate) fn usual_cache(host: &dyn Host) -> Option<CacheLocation> {
     match host.variable(VARIABLE) {
-        Some(value) if value == "off" => None,
+        _ if is_cache_off(host) => None,
         Some(value) if !value.is_empty() => Some(CacheLocation::of_default_size(value.into())),
         _ => {
             let folder = own_folder(host.cache_home()?.join(NAMES), host).ok()?;
             Some(CacheLocation { is_default: true, ..CacheLocation::of_default_size(folder) })
         }
     }
+}
+
+/// Returns true if the user wants no cache.
+pub(crate) fn is_cache_off(host: &dyn Host) -> bool {
+    host.variable(VARIABLE).is_some_and(|value| value == "off")
 }
 
 /// Returns a folder below the user's cache folder, or the reason not to write there, unescaped: another user owns it, as with

@@ -15,7 +15,9 @@ use options::{CacheLocation, FileSearch, FolderOption, Limits, Options};
 use pipeline::{Error, StreamOptions, usual_build_id_dirs};
 use service::{Addresses, RequestLog, ServeOptions, WorkerCommand, WorkerOptions, WorkerSetup};
 
-use crate::args::{FrontArgs, ServeArgs, WorkerArgs, host, usual_cache, with_argument};
+use crate::args::{
+    FrontArgs, ServeArgs, WorkerArgs, host, is_cache_off, usual_cache, with_argument,
+};
 use crate::hotspot;
 use crate::spelling::SPELLING;
 use crate::terminal::{Out, Status, print_note, shown};
@@ -55,10 +57,11 @@ pub(super) fn options(args: &FrontArgs) -> anyhow::Result<(ServeOptions, Option<
         Options { files: files.search_with(&sources.source_dir)?, limits, ..Options::default() };
     let (store, scratch) = store(args)?;
     let names = usual_cache(&RealHost).filter(|_| run.files.sysroots.is_empty());
-    let names = names.unwrap_or_else(|| CacheLocation::of_default_size(store.join("names")));
+    let own = || CacheLocation::of_default_size(store.join("names"));
+    let names = names.or_else(|| (!is_cache_off(&RealHost)).then(own));
     // Untrusted recordings do not use the cache.
     let workers = [false, true].map(|foreign| {
-        let cache = (!foreign).then(|| names.clone());
+        let cache = names.clone().filter(|_| !foreign);
         let setup = WorkerSetup { options: Options { cache, ..run.clone() }, foreign };
         WorkerCommand { program: program.clone(), setup }
     });
