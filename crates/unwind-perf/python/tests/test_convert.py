@@ -7,13 +7,13 @@ import multiprocessing
 import os
 import pathlib
 import shutil
-import tempfile
 import unittest
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 import unwind_perf as up
+from folders import Folder, kept
 from unwind_perf import spark
 from unwind_perf._scale import pushdown, rows, shard, text_options
 
@@ -59,22 +59,14 @@ def signed(value):
     return value - 2**64 if isinstance(value, int) and value >= 2**63 else value
 
 
-def kept(folder):
-    return sorted(str(path.relative_to(folder)) for path in pathlib.Path(folder).rglob("*") if path.is_file())
-
-
-class Folder(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        self.out = self.folder / "out"
+class Written(Folder):
+    """Tests that read the rows of a manifest."""
 
     def written(self, manifest):
         return pq.read_table(self.out / manifest["part"], partitioning=None)
 
 
-class Files(Folder):
+class Files(Written):
     def test_the_rows_are_those_of_scan(self):
         for name in ("inlines-gcc", "two-events", "syscalls"):
             manifest = up.convert(case(name), self.out, **FILES)
@@ -143,7 +135,7 @@ class Files(Folder):
         self.assertEqual(first["bytes"], case("inlines-gcc").stat().st_size)
 
 
-class Again(Folder):
+class Again(Written):
     """Uses a program that records its runs and fails on request."""
 
     def setUp(self):

@@ -5,13 +5,13 @@ import os
 import pathlib
 import shutil
 import struct
-import tempfile
 import unittest
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 import unwind_perf as up
+from folders import Folder, kept
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 CASES = ROOT / "testdata" / "cases"
@@ -38,17 +38,6 @@ def with_clock(recording, utc_ns, time_ns):
     return bytes(out + struct.pack("<IIQQ", 1, 1, utc_ns, time_ns))
 
 
-class Folder(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        self.out = self.folder / "out"
-
-    def kept(self):
-        return sorted(str(path.relative_to(self.out)) for path in self.out.rglob("*") if path.is_file())
-
-
 class Days(Folder):
     def test_the_day_is_that_of_the_recorded_clock(self):
         recording = (CASES / "inlines-gcc" / "perf.data").read_bytes()
@@ -71,7 +60,7 @@ class Days(Folder):
         self.assertEqual(up.convert(path, self.out, **FILES), first)
         again = up.convert(path, self.out, redo=("ok",), **FILES)
         self.assertEqual((again["date"], again["part"]), (first["date"], first["part"]))
-        self.assertEqual(len(self.kept()), 2)
+        self.assertEqual(len(kept(self.out)), 2)
 
     def test_a_failure_does_not_keep_its_day(self):
         recording = (CASES / "inlines-gcc" / "perf.data").read_bytes()
@@ -81,7 +70,7 @@ class Days(Folder):
         self.assertEqual(failed["status"], "gave-up")
         manifest = up.convert(path, self.out, **FILES)
         self.assertEqual((manifest["status"], manifest["date"]), ("ok", "1970-01-02"))
-        self.assertEqual(len(self.kept()), 2)
+        self.assertEqual(len(kept(self.out)), 2)
         self.assertEqual(os.listdir(self.out / "v2"), ["date=1970-01-02"])
 
 
