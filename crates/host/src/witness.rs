@@ -37,6 +37,8 @@ struct WitnessNotes {
     answers: HashMap<Request, u64>,
     /// True if an answer cannot be checked, or has already changed.
     is_lost: bool,
+    /// True if the list of kernel symbols was read.
+    has_kernel_list: bool,
 }
 
 /// Requests of a run, each with a hash of its answer.
@@ -98,13 +100,17 @@ impl WitnessHost {
         Arc::new(Self { inner, notes: Mutex::default() })
     }
 
-    /// Returns the requests so far; `None` if an equal result cannot be told from them.
+    /// Returns the requests so far; `None` if an equal result cannot be told from them. If `kernel_list_lasts`, the
+    /// result depends only on symbols that the kernel has until it is started again or changes its modules.
     #[must_use]
-    pub fn testimony(&self) -> Option<Testimony> {
+    pub fn testimony(&self, kernel_list_lasts: bool) -> Option<Testimony> {
         if !self.inner.findings().is_empty() {
             return None;
         }
         let notes = self.notes();
+        if notes.has_kernel_list && !kernel_list_lasts {
+            return None;
+        }
         let mut answers: Vec<(Request, u64)> =
             notes.answers.iter().map(|(request, answer)| (request.clone(), *answer)).collect();
         answers.sort_unstable();
@@ -214,7 +220,7 @@ impl Host for WitnessHost {
     fn text(&self, path: &Path, origin: Origin<'_>) -> Result<HostText, HostError> {
         let text = self.inner.text(path, origin);
         if path == Path::new(KERNEL_SYMBOLS) {
-            self.lose();
+            self.notes().has_kernel_list = true;
         } else {
             self.note(Request::Text(path.to_owned(), RequestOrigin::of(origin)), of_text(&text));
         }
@@ -314,7 +320,7 @@ mod tests {
         assert_eq!(witness.list(Path::new("/folder"), Origin::User).expect("a folder").len(), 1);
         assert_eq!(witness.read(Path::new("/sys/note"), Origin::System).expect("text"), b"third");
         assert_eq!((witness.home(), witness.running_vdso()), (Some("/home".into()), None));
-        let testimony = witness.testimony().expect("checkable");
+        let testimony = witness.testimony(false).expect("checkable");
         (host, testimony)
     }
 
@@ -353,16 +359,22 @@ mod tests {
         let asked = |ask: fn(&WitnessHost)| {
             let witness = WitnessHost::new(host.clone());
             ask(&witness);
-            witness.testimony().is_some()
+            witness.testimony(false).is_some()
         };
         assert!(asked(|_| {}));
-        assert!(!asked(|host| drop(host.read(Path::new(KERNEL_SYMBOLS), Origin::System))));
+        let read_list = |host: &WitnessHost| {
+            drop(host.read(Path::new(KERNEL_SYMBOLS), Origin::System));
+        };
+        assert!(!asked(read_list));
+        let witness = WitnessHost::new(host.clone());
+        read_list(&witness);
+        assert!(witness.testimony(true).is_some());
         assert!(!asked(|host| drop(host.stream(Path::new("/a"), Origin::User))));
         assert!(!asked(|host| assert_eq!(host.clock(1), None)));
         let witness = WitnessHost::new(host.clone());
         drop(witness.read(Path::new("/a"), Origin::User));
         host.insert("/a", "other");
         drop(witness.read(Path::new("/a"), Origin::User));
-        assert_eq!(witness.testimony(), None);
+        assert_eq!(witness.testimony(false), None);
     }
 }

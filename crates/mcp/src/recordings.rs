@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use hashbrown::HashMap;
 use host::{Origin, default_memory_limit};
 use options::{Options, ValueOptions};
-use pipeline::{Error, LoadedProfile, LoadedProfiles, Observer, Source};
+use pipeline::{Error, LoadedProfile, LoadedProfiles, Observer, RecallNeeds, Source};
 use profile::query::FoldedFrames;
 use serde_json::Value;
 
@@ -103,7 +103,12 @@ impl Recordings {
         let key = self.key(at, &options, path);
         let profile = self.profiles.get(&key, || {
             let observer: Arc<dyn Observer> = Arc::new(Stop(Arc::clone(stop)));
-            let mut analysis = pipeline.analyze(Source::Path(path.clone()), &options, &observer)?;
+            let mut analysis = pipeline.analyze_or_recall(
+                Source::Path(path.clone()),
+                &options,
+                RecallNeeds::Files,
+                &observer,
+            )?;
             if options.off_cpu {
                 analysis.profile.fold_waits(FoldedFrames::Kernel);
             }

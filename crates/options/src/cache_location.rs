@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::json;
 
-/// The folder of the cache for names and unwind rules, and its size.
+/// The folder of the cache for names, unwind rules and finished profiles, and its size.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CacheLocation {
     /// The folder. It is created when the first answers are stored.
@@ -19,7 +19,7 @@ pub struct CacheLocation {
 
 impl CacheLocation {
     /// Default of `most`, in bytes.
-    pub const DEFAULT_SIZE: u64 = 1 << 30;
+    pub const DEFAULT_SIZE: u64 = 4 << 30;
 
     /// A folder of the default size.
     #[must_use]

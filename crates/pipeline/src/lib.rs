@@ -38,6 +38,7 @@
 //!
 //! [`Profile`]: profile::Profile
 
+mod analysis_sources;
 mod bundled;
 mod cached_rules;
 mod code;
@@ -86,7 +87,7 @@ pub use options::{
     Options, SampleFilter, Servers, Spelling, TimePoint, TimeRange,
 };
 pub use perf_data::{Error as RecordingError, Head};
-pub use recalled::Finished;
+pub use recalled::RecallNeeds;
 pub use recording_key::recording_key;
 pub use references::servers_of_environment;
 pub use rejected_samples::RejectedSamples;
@@ -100,7 +101,7 @@ pub use runs::{
 };
 pub use sampled_files::{FileAvailability, SampledFile};
 pub use source::Source;
-pub use symbolizer::{Instruction, ResolvedAddress, Symbols, WhyNoName};
+pub use symbolizer::{Instruction, NoInstructions, ResolvedAddress, Symbols, WhyNoName};
 pub use timings::Timings;
 
 /// The path from recordings to profiles on one host. Opened files and their unwind rules are cached across runs, so

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use address::{ById as _, ModuleId};
+use address::ModuleId;
 use cache::{FilePart, StoreEntry};
 use hashbrown::{HashMap, HashSet};
 use image_store::{FileProof, Image, ImageStore, LoadError, LoadedImage};
@@ -39,13 +39,13 @@ impl Analysis {
     /// `recording` is the key of the recording, for files without a recorded build-id.
     #[must_use]
     pub fn sampled_files(&self, recording: &str) -> Vec<SampledFile<'_>> {
-        let images = &self.sources.files.images;
+        let Some(images) = self.sources.images() else { return Vec::new() };
         let mut frames: Vec<_> = frames_by_module(&self.profile).into_iter().collect();
         frames.sort_unstable_by_key(|&(module, frames)| (std::cmp::Reverse(frames), module));
         let mut known = HashSet::new();
         let mut found = Vec::new();
         for (module, frames) in frames {
-            let Some(module) = self.modules().by_id(module) else { continue };
+            let Some(module) = self.sources.module(module) else { continue };
             let Some(availability) = availability(module, images, recording) else { continue };
             let is_new = match &availability {
                 FileAvailability::Verified(parts) => {

@@ -288,6 +288,12 @@ impl ImageStore {
         }
     }
 
+    /// Returns true if the image of a module was provided, not found.
+    #[must_use]
+    pub fn is_provided(&self, module: &Module) -> bool {
+        self.provided(module).is_some()
+    }
+
     fn provided(&self, module: &Module) -> Option<Arc<LoadedImage>> {
         let image = self.with_run(|run| {
             if run.provided.is_empty() { None } else { run.provided.get(&module.path).cloned() }

@@ -134,8 +134,6 @@ pub struct Module {
     pub part: Option<FileOffset>,
     /// Process and address of the first mapping.
     pub first_mapped: Option<(Pid, Avma)>,
-    /// True if the kernel reported the file as deleted.
-    pub(crate) deleted: bool,
     /// The module's timeline: ids are unique only on one timeline.
     pub timeline: TimelineId,
 }
@@ -143,8 +141,8 @@ pub struct Module {
 impl Module {
     /// Returns true if the kernel reported the file as deleted when it was mapped: its path has another file or none.
     #[must_use]
-    pub const fn is_deleted(&self) -> bool {
-        self.deleted
+    pub fn is_deleted(&self) -> bool {
+        self.kind == MappedKind::File && is_deleted(&self.path)
     }
 
     /// Returns a name for a copy of the file, if the recording states its device and inode.

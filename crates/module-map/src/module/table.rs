@@ -7,7 +7,7 @@ use address::{Avma, FileOffset, ModuleId, Pid};
 use budget::HeldMemory;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::{FileIdentity, MappedKind, Module, Modules, TimelineId, is_deleted};
+use super::{FileIdentity, MappedKind, Module, Modules, TimelineId};
 
 /// Distinct modules in order of first appearance.
 #[derive(Debug, Default)]
@@ -83,7 +83,6 @@ impl ModuleTable {
             inherited_from,
             part: key.part,
             first_mapped: first,
-            deleted: key.kind == MappedKind::File && is_deleted(key.path),
             timeline: *timeline,
         });
         // The index of files by path may store the path once more.

@@ -12,7 +12,7 @@ impl Analysis {
     /// This reads the debug information of the modules again.
     #[must_use]
     pub fn compile_dirs(&self, places: &[(ModuleId, Svma)]) -> Vec<Option<Vec<u8>>> {
-        let images = &self.sources.files.images;
+        let Some(images) = self.sources.images() else { return vec![None; places.len()] };
         let options = SymbolizeOptions {
             budget: images.options().budget,
             memory: Some(&images.options().memory),

@@ -3,10 +3,13 @@
 mod compile_dirs;
 mod targets;
 
-use address::{ById as _, ModuleId, Svma};
+use std::ops::Range;
+
+use address::{ModuleId, Svma};
 use hashbrown::HashMap;
 use image_store::LoadedImage;
-use symbolizer::{Instruction, NoInstructions, disassemble};
+use rayon::prelude::*;
+use symbolizer::{Instruction, NoInstructions, disassemble_within};
 use unwinder::FunctionStarts;
 
 use crate::runs::Analysis;
@@ -50,8 +53,7 @@ impl Analysis {
         sorted.dedup();
         let of_file = |places: &[(ModuleId, Svma)]| {
             let module = places.first()?.0;
-            let row = self.sources.timeline.modules().by_id(module)?;
-            let file = self.sources.files.images.outcome(row).and_then(Result::ok)?;
+            let file = self.sources.file(self.sources.module(module)?)?;
             let addresses = places.iter().map(|place| place.1).collect();
             Some(ModuleAddresses { module, file, addresses })
         };
@@ -65,7 +67,7 @@ impl Analysis {
     }
 }
 
-impl CodeReader<'_> {
+impl<'a> CodeReader<'a> {
     /// Returns the instructions of the function that covers a file address of a module.
     ///
     /// # Errors
@@ -75,12 +77,40 @@ impl CodeReader<'_> {
         module: ModuleId,
         address: Svma,
     ) -> Result<Vec<Instruction>, CodeError> {
+        self.function(module, address)?.instructions(usize::MAX)
+    }
+
+    /// Like [`Self::instructions`], for several functions at once, on all threads. The texts of a function may have
+    /// `most` bytes; it is an error if they are longer.
+    pub fn all_instructions(
+        &mut self,
+        places: &[(ModuleId, Svma)],
+        most: usize,
+    ) -> Vec<Result<Vec<Instruction>, CodeError>> {
+        let functions: Vec<_> = places.iter().map(|&(id, at)| self.function(id, at)).collect();
+        functions.into_par_iter().map(|function| function?.instructions(most)).collect()
+    }
+
+    /// Returns the function that covers a file address of a module.
+    fn function(&mut self, module: ModuleId, address: Svma) -> Result<FunctionCode<'a>, CodeError> {
         let sources = &self.analysis.sources;
-        let images = &sources.files.images;
-        let row = sources.timeline.modules().by_id(module).ok_or(CodeError::NoFile)?;
-        let file = images.outcome(row).and_then(Result::ok).ok_or(CodeError::NoFile)?;
+        let images = sources.images().ok_or(CodeError::NoFile)?;
+        let file = sources.module(module).and_then(|it| sources.file(it));
+        let file = file.ok_or(CodeError::NoFile)?;
         let starts = self.starts.entry(module).or_insert_with(|| FunctionStarts::new(file.clone()));
         let (start, end) = starts.range_of(address, images).ok_or(CodeError::NoEnd)?;
-        Ok(disassemble(file.image(), start, end)?)
+        Ok(FunctionCode { file, range: start..end })
+    }
+}
+
+/// A function in the file of a module.
+struct FunctionCode<'a> {
+    file: &'a LoadedImage,
+    range: Range<Svma>,
+}
+
+impl FunctionCode<'_> {
+    fn instructions(self, most: usize) -> Result<Vec<Instruction>, CodeError> {
+        Ok(disassemble_within(self.file.image(), self.range.start, self.range.end, most)?)
     }
 }

@@ -17,7 +17,7 @@ impl Analysis {
         targets: &[(ModuleId, Svma)],
         demangle: Demangle,
     ) -> Vec<Option<Vec<u8>>> {
-        let images = &self.sources.files.images;
+        let Some(images) = self.sources.images() else { return vec![None; targets.len()] };
         let files = self.by_module(targets);
         let requests: Vec<SymbolRequest<'_>> = files
             .iter()

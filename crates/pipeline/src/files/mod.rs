@@ -85,6 +85,23 @@ impl Files {
         )
     }
 
+    /// Like [`Self::new`], with the names of host and kernel instead of the header.
+    ///
+    /// # Errors
+    /// As for [`Self::new`].
+    pub(crate) fn of_machine(
+        setting: &Setting<'_>,
+        (hostname, os_release): (Option<&[u8]>, Option<&[u8]>),
+        recorded_until: Option<i128>,
+        recording: &Path,
+    ) -> Result<Self, Error> {
+        Self::of_host(
+            setting,
+            RecordedHost { hostname, os_release, recorded_until },
+            Some(recording),
+        )
+    }
+
     fn of_host(
         setting: &Setting<'_>,
         machine: RecordedHost<'_>,

@@ -35,6 +35,7 @@ use symbolizer::{
 
 use self::gap::GapLocations;
 use self::in_files::NamelessAddress;
+use self::kernel_list::FoundKernelNames;
 use self::location_names::{LocationNames, NameSource};
 use self::starts::{NamelessLocation, name_by_start};
 use self::texts::{addresses_in_texts, name_texts};
@@ -55,6 +56,8 @@ pub struct NameReport {
     pub kernel_remedy: Option<Remedy>,
     /// True if only the release and the address of the kernel show that its names belong to the recorded one.
     pub kernel_by_release: bool,
+    /// True if a later run on the same boot may find other names in the kernel's list.
+    pub kernel_may_change: bool,
     /// Build-ids that several kernel modules were recorded with. They identify no file.
     pub shared_ids: Vec<BuildId>,
     /// Names lost to damaged, incomplete or unavailable files.
@@ -94,6 +97,7 @@ impl NameReport {
         self.kernel_remedy = self.kernel_remedy.take().or(other.kernel_remedy);
         self.kernel_unlisted |= other.kernel_unlisted;
         self.kernel_by_release |= other.kernel_by_release;
+        self.kernel_may_change |= other.kernel_may_change;
         self.shared_ids = other.shared_ids;
         self.lost.merge(other.lost);
         self.looked_up |= other.looked_up;
@@ -155,12 +159,13 @@ pub(crate) fn resolve(
         || sources.kernel_names(&kernel, places, &in_kernel, prefetched),
         || sources.files(&mut named, &kernel.files, &watch, strings),
     );
-    let mut kernel_by_release = false;
-    name_texts(fields, strings, list.as_ref().and_then(|list| list.as_ref().ok()));
+    let (mut kernel_by_release, mut kernel_may_change) = (false, list.is_some());
+    let list_names = list.as_ref().and_then(|list| Some(&list.as_ref().ok()?.names));
+    name_texts(fields, strings, list_names);
     let refused = match list {
-        Some(Ok(names)) => {
+        Some(Ok(FoundKernelNames { names, last })) => {
             sources.kernel(&mut named, &names);
-            kernel_by_release = names.by_release;
+            (kernel_by_release, kernel_may_change) = (names.by_release, !last);
             None
         }
         refused => refused.and_then(Result::err),
@@ -172,10 +177,7 @@ pub(crate) fn resolve(
             .device(&mut named, &DeviceSymbols::new(files, options.demangle.unwrap_or_default()));
     }
     let lost = lost_names(&mut named, &nameless);
-    let places = nameless.into_iter().map(|it| {
-        let NamelessAddress { location, address, file, .. } = it;
-        NamelessLocation { location, address, file }
-    });
+    let places = nameless.into_iter().map(NamelessLocation::from);
     let places: Vec<_> = places.filter(|it| !named.slides.contains_key(&it.location)).collect();
     let by_start = name_by_start(&mut named, &places, timeline, images);
     let by_start = by_start.iter().map(|at| LocationId::new(first.as_u32() + at)).collect();
@@ -183,6 +185,7 @@ pub(crate) fn resolve(
     function_parts::name_parts(options, new, strings, inlines);
     NameReport {
         kernel_by_release,
+        kernel_may_change,
         shared_ids: kernel.shared_ids,
         lost,
         looked_up: true,

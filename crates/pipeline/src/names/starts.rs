@@ -11,6 +11,7 @@ use module_map::Timeline;
 use profile::LocationRow;
 use unwinder::FunctionStarts;
 
+use super::in_files::NamelessAddress;
 use super::location_names::LocationNames;
 
 /// A location without a name: its index, its file address, and the file.
@@ -18,6 +19,13 @@ pub(super) struct NamelessLocation {
     pub(super) location: u32,
     pub(super) address: Svma,
     pub(super) file: Arc<LoadedImage>,
+}
+
+impl From<NamelessAddress> for NamelessLocation {
+    fn from(nameless: NamelessAddress) -> Self {
+        let NamelessAddress { location, address, file, .. } = nameless;
+        Self { location, address, file }
+    }
 }
 
 /// Names locations by the starts of their functions; returns the indexes of the named ones, ascending. `places` are

@@ -22,13 +22,35 @@ pub(super) fn settled_stamp(host: &dyn Host, path: &Path) -> Option<[u8; 56]> {
     is_settled.then(|| stamp.to_bytes())
 }
 
-/// Returns the key of a run on a recording; `None` if the program or the recording cannot be read.
-pub(super) fn key(
-    pipeline: &Pipeline,
-    path: &Path,
-    recording: &[u8],
-    options: &Options,
-) -> Option<CacheKey> {
+/// The keys of a run.
+#[derive(Debug)]
+pub(super) struct RunKeys {
+    pub(super) own: CacheKey,
+    /// The key of the same run without times off the processor, if they are optional. It has the same result on a
+    /// recording that has none.
+    pub(super) without_off_cpu: Option<CacheKey>,
+}
+
+impl RunKeys {
+    /// Returns the keys of a run on a recording; `None` if the program or the recording cannot be read.
+    pub(super) fn of(
+        pipeline: &Pipeline,
+        path: &Path,
+        recording: &[u8],
+        options: &Options,
+    ) -> Option<Self> {
+        let own = key(pipeline, path, recording, options)?;
+        let without_off_cpu = if options.off_cpu && options.off_cpu_optional {
+            let plain = Options { off_cpu: false, off_cpu_optional: false, ..options.clone() };
+            Some(key(pipeline, path, recording, &plain)?)
+        } else {
+            None
+        };
+        Some(Self { own, without_off_cpu })
+    }
+}
+
+fn key(pipeline: &Pipeline, path: &Path, recording: &[u8], options: &Options) -> Option<CacheKey> {
     let host = &**pipeline.host();
     // A new build may print something else, whatever its version.
     let program = std::env::current_exe().ok()?;

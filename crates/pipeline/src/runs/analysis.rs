@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use address::{BuildId, ById as _, ModuleId};
+use address::{BuildId, ModuleId};
 use host::Host;
 use image_store::FileProof;
 use module_map::{Module, Timeline};
@@ -16,6 +16,7 @@ use unwinder::Engine;
 use super::account::findings;
 use super::assemble::guess_wall_clock;
 use super::run::RecordingFile;
+use crate::analysis_sources::{AnalysisSources, RunSources};
 use crate::files::{Files, SourceFiles};
 use crate::names::NameReport;
 use crate::rejected_samples::RejectedSamples;
@@ -31,8 +32,8 @@ pub struct Analysis {
     pub is_damaged: bool,
     /// Damage of the recording's bytes. The profile's summary has it as text.
     pub findings: Findings,
-    /// The recording's header.
-    pub head: Arc<Head>,
+    /// The recording's header; `None` for a recalled profile, whose recording was not read.
+    pub head: Option<Arc<Head>>,
     /// Description of the samples that the filter rejected, to choose from if none passed.
     pub rejected: RejectedSamples,
     /// Time spent, by stage.
@@ -42,17 +43,23 @@ pub struct Analysis {
     /// The reason that names and rules could not be cached for the next run, although the options request it. It is not
     /// a finding, because the result is complete.
     pub not_kept: Option<String>,
+    /// True if a later run on the same boot may find other names of the kernel.
+    pub(crate) kernel_may_change: bool,
     /// True if the recording is in a bundle, which replaces the host.
     pub is_of_bundle: bool,
-    /// The sources of the profile, in a box, because dropping them takes time that an exiting process can skip.
-    pub(crate) sources: Box<AnalysisSources>,
+    pub(crate) sources: AnalysisSources,
 }
 
 impl Analysis {
+    /// Returns true if this is the result of an earlier run.
+    #[must_use]
+    pub const fn is_recalled(&self) -> bool {
+        self.head.is_none()
+    }
+
     /// Returns the files that were opened for modules, as path and the build-id in the file.
     pub fn opened_files(&self) -> impl Iterator<Item = (&Path, Option<BuildId>)> {
-        let images = &self.sources.files.images;
-        let opened = self.modules().iter().filter_map(|module| images.outcome(module)?.ok());
+        let opened = self.modules().iter().filter_map(|module| self.sources.file(module));
         opened.map(|file| (file.image().path(), file.image().build_id()))
     }
 
@@ -64,7 +71,7 @@ impl Analysis {
         &self,
         name: &str,
     ) -> Vec<(PathBuf, Result<Vec<ListedFunction>, VariableError>)> {
-        let images = &self.sources.files.images;
+        let Some(images) = self.sources.images() else { return Vec::new() };
         let mut sampled: Vec<ModuleId> =
             self.profile.locations.iter().filter_map(|location| location.module).collect();
         sampled.sort_unstable();
@@ -72,9 +79,8 @@ impl Analysis {
         let mut listed = Vec::new();
         let mut serials = Vec::new();
         for id in sampled {
-            let Some(Ok(image)) = self.modules().by_id(id).and_then(|it| images.outcome(it)) else {
-                continue;
-            };
+            let module = self.sources.module(id);
+            let Some(image) = module.and_then(|it| self.sources.file(it)) else { continue };
             // Several modules can have one file.
             if serials.contains(&image.serial) {
                 continue;
@@ -90,26 +96,28 @@ impl Analysis {
     /// Returns the proof that the file of a module is the recorded one; `None` if no file was used.
     #[must_use]
     pub fn proof(&self, module: &Module) -> Option<FileProof> {
-        self.sources.files.images.proof(module)
+        self.sources.file(module)?;
+        self.sources.images()?.proof(module)
     }
 
-    /// Returns the modules as recorded, with the same ids as in the profile.
+    /// Returns the modules as recorded, with the same ids as in the profile. Those of a recalled profile are the ones
+    /// whose file the run opened.
     #[must_use]
     pub fn modules(&self) -> &[Arc<Module>] {
-        self.sources.timeline.modules()
+        self.sources.modules()
     }
 
     /// Returns true if the recording is of the running system: host name and kernel are equal, and no option names
     /// another root.
     #[must_use]
     pub fn is_of_this_machine(&self) -> bool {
-        !self.is_of_bundle && self.sources.files.images.options().trust_running_kernel
+        !self.is_of_bundle && self.sources.is_of_this_machine()
     }
 
     /// The machine that answered: the one of the pipeline, or the bundle that the recording is in.
     #[must_use]
     pub fn host(&self) -> &Arc<dyn Host> {
-        &self.sources.files.images.options().host
+        self.sources.host()
     }
 
     /// Returns the source files of the recording, found by the options of its run. `local` is the user's host, for a
@@ -127,16 +135,6 @@ impl Analysis {
             SourceFiles::new(files, host)
         }
     }
-}
-
-/// The sources of a profile.
-#[derive(Debug)]
-pub(crate) struct AnalysisSources {
-    pub(crate) timeline: Timeline,
-    pub(crate) files: Arc<Files>,
-    /// The input's bytes, to which the timeline and the files may refer. Nothing reads from it; the mutex makes the
-    /// struct `Sync`.
-    _session: Mutex<Session>,
 }
 
 /// A run at its end: all samples are walked and all addresses are looked up.
@@ -182,9 +180,11 @@ impl FinishedRun {
         timings.symbols = report.timings;
         timings.images = images.n_images();
         let is_damaged = found.severity() == Some(Severity::Damage) || profile.summary.names_lost;
-        let head = session.head().clone();
-        let sources = Box::new(AnalysisSources { timeline, files, _session: Mutex::new(session) });
+        let head = Some(session.head().clone());
+        let _session = Mutex::new(session);
+        let sources = AnalysisSources::Run(Box::new(RunSources { timeline, files, _session }));
         let (written, not_kept) = (recorded_until, report.not_kept);
+        let kernel_may_change = report.kernel_may_change;
         Analysis {
             profile,
             is_damaged,
@@ -194,6 +194,7 @@ impl FinishedRun {
             timings,
             written,
             not_kept,
+            kernel_may_change,
             is_of_bundle: false,
             sources,
         }

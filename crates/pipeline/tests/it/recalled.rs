@@ -7,10 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use host::{RealHost, ScratchDir};
+use address::{BuildId, ModuleId, Svma};
+use host::{MemoryHost, RealHost, ScratchDir};
 use options::{CacheLocation, NameOptions};
-use pipeline::{FileSearch, Finished, Observer, Options, Pipeline, Source, Unobserved};
-use profile::Profile;
+use pipeline::{
+    Analysis, Demangle, FileSearch, Observer, Options, Pipeline, RecallNeeds, Source, Unobserved,
+};
+use profile::{LocationAddress, ModuleKind, Profile};
 
 /// A copy of a case with its files.
 struct CopiedCase {
@@ -54,22 +57,25 @@ impl CopiedCase {
         self.dir.path().join(name)
     }
 
-    /// Returns the profile of a new process, and whether it is of an earlier run. It equals that of a run without a
-    /// cache.
-    fn run(&self, options: &Options) -> (Profile, bool) {
+    /// Returns the result of a new process, and that of a run without a cache. Both are equal.
+    fn results(&self, options: &Options, needs: RecallNeeds) -> [Analysis; 2] {
         let observer: Arc<dyn Observer> = Arc::new(Unobserved);
         let source = || Source::Path(self.path("perf.data"));
         let pipeline = || Pipeline::new(Arc::new(RealHost));
-        let finished = pipeline().analyze_or_recall(source(), options, &observer);
+        let finished = pipeline().analyze_or_recall(source(), options, needs, &observer);
         let finished = finished.expect("a recording");
-        let is_recalled = matches!(finished, Finished::Recalled { .. });
         let without = Options { cache: None, ..options.clone() };
         let analysis = pipeline().analyze(source(), &without, &observer).expect("a recording");
-        assert!(*finished.profile() == analysis.profile);
-        if let Finished::Recalled { is_of_this_machine, .. } = finished {
-            assert_eq!(is_of_this_machine, analysis.is_of_this_machine());
-        }
-        (analysis.profile, is_recalled)
+        assert!(finished.profile == analysis.profile);
+        assert_eq!(finished.is_of_this_machine(), analysis.is_of_this_machine());
+        assert_eq!(finished.written, analysis.written);
+        [finished, analysis]
+    }
+
+    /// Returns the profile of a new process, and whether it is of an earlier run.
+    fn run(&self, options: &Options) -> (Profile, bool) {
+        let [finished, analysis] = self.results(options, RecallNeeds::Profile);
+        (analysis.profile, finished.is_recalled())
     }
 
     fn is_recalled(&self) -> bool {
@@ -152,4 +158,110 @@ fn damaged_entries_are_made_anew() {
         assert_eq!([(); 2].map(|()| case.is_recalled()), [false, true], "{damage}");
         assert!(fs::read(path).expect("an entry") == whole, "{damage}");
     }
+}
+
+/// The file addresses of a profile, by module.
+fn places(profile: &Profile) -> Vec<(ModuleId, Svma)> {
+    let places = profile.locations.iter().filter_map(|row| {
+        let module = row.module?;
+        let kind = profile.modules.get(module)?.kind;
+        let LocationAddress::Svma(address) = row.address(Some(kind)) else { return None };
+        Some((module, address))
+    });
+    places.collect()
+}
+
+#[test]
+fn a_recalled_profile_has_the_files_of_its_run() {
+    let case = CopiedCase::new();
+    let [first, without] = case.results(&case.options, RecallNeeds::Files);
+    let [recalled, _] = case.results(&case.options, RecallNeeds::Files);
+    assert_eq!([&first, &recalled].map(Analysis::is_recalled), [false, true]);
+    let places = places(&without.profile);
+    assert_eq!(places.len(), 14);
+    let opened = |of: &Analysis| -> Vec<_> {
+        of.opened_files().map(|(path, id)| (path.to_owned(), id)).collect()
+    };
+    assert_eq!(opened(&recalled), opened(&without));
+    assert_eq!(recalled.compile_dirs(&places), without.compile_dirs(&places));
+    let demangle = Demangle::Full;
+    assert_eq!(recalled.target_names(&places, demangle), without.target_names(&places, demangle));
+    let instructions = |of: &Analysis| -> Vec<Vec<String>> {
+        let mut code = of.code();
+        let read = |&(module, address): &_| code.instructions(module, address);
+        let functions = places.iter().map(read).map(Result::unwrap_or_default);
+        functions.map(|function| function.into_iter().map(|it| it.text).collect()).collect()
+    };
+    let shown = instructions(&without);
+    assert_eq!(shown.iter().filter(|function| !function.is_empty()).count(), 14);
+    assert_eq!(instructions(&recalled), shown);
+    for module in recalled.modules() {
+        let same = without.modules().iter().find(|it| it.id == module.id).expect("a module");
+        assert_eq!(recalled.proof(module), without.proof(same));
+        assert_eq!((&module.path, module.kind), (&same.path, same.kind));
+    }
+}
+
+/// A page shows times off the processor if the recording has them. Without them, its profile is that of other output.
+#[test]
+fn optional_times_off_the_processor_share_a_profile() {
+    let case = CopiedCase::new();
+    let optional_of = |case: &CopiedCase| Options {
+        off_cpu: true,
+        off_cpu_optional: true,
+        ..case.options.clone()
+    };
+    let optional = optional_of(&case);
+    assert_eq!([&case.options, &optional, &optional].map(|it| case.run(it).1), [false, true, true]);
+    let other = CopiedCase::new();
+    assert_eq!([&optional_of(&other), &other.options].map(|it| other.run(it).1), [false, true]);
+    // This recording has switches, so the results differ.
+    let recording = case.path("perf.data");
+    fs::copy(testdata("cases/off-cpu/perf.data"), recording).expect("copied");
+    settle();
+    let of_run = |options| {
+        let (profile, is_recalled) = case.run(options);
+        (profile.off_cpu.is_some(), is_recalled)
+    };
+    assert_eq!(
+        [&case.options, &optional, &case.options, &optional].map(of_run),
+        [(false, false), (true, false), (false, true), (true, true)]
+    );
+}
+
+/// Code that the kernel makes at run time changes its list. A profile without names of such code is stored.
+#[test]
+fn a_run_that_reads_the_kernels_list_is_recalled() {
+    let case = testdata("cases/syscalls");
+    let read = |name: &str| fs::read(case.join(name)).expect("a file of the case");
+    let machine = MemoryHost::new();
+    machine.insert("perf.data", read("perf.data"));
+    machine.insert("/proc/sys/kernel/hostname", *b"testbox\n");
+    machine.insert("/proc/sys/kernel/osrelease", *b"6.18.44-fc-v657\n");
+    machine.insert("/proc/sys/kernel/random/boot_id", *b"first\n");
+    machine.insert("/proc/kallsyms", read("kallsyms"));
+    let id = BuildId::from_hex("48dc540c8b76393804ca8088dbfa7d42911a9444").expect("an id");
+    let note = [&[4, 0, 0, 0, 20, 0, 0, 0, 3, 0, 0, 0], &b"GNU\0"[..], id.as_bytes()].concat();
+    machine.insert("/sys/kernel/notes", note);
+    machine.insert(std::env::current_exe().expect("a program"), *b"program");
+    let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+    let cache = Some(CacheLocation::of_default_size(dir.path().join("cache")));
+    let options = Options { cache, ..Options::default() };
+    let machine = Arc::new(machine);
+    let run = || {
+        let observer: Arc<dyn Observer> = Arc::new(Unobserved);
+        let source = Source::Path("perf.data".into());
+        let pipeline = Pipeline::new(machine.clone());
+        let needs = RecallNeeds::Profile;
+        let analysis = pipeline.analyze_or_recall(source, &options, needs, &observer);
+        let analysis = analysis.expect("a recording");
+        let named = analysis.profile.locations.iter().filter(|row| {
+            let kind = row.module.and_then(|id| analysis.profile.modules.get(id)).map(|it| it.kind);
+            kind == Some(ModuleKind::Kernel) && row.n_inlines > 0
+        });
+        (named.count(), analysis.is_recalled())
+    };
+    assert_eq!([(); 2].map(|()| run()), [(14, false), (14, true)]);
+    machine.insert("/proc/sys/kernel/random/boot_id", *b"second\n");
+    assert_eq!([(); 2].map(|()| run()), [(14, false), (14, true)]);
 }

@@ -8,7 +8,9 @@ use std::vec::IntoIter;
 
 use host::{Host, OpenedFileHost, RestrictedHost};
 use options::{Demangle, SampleFilter};
-use pipeline::{IdentifiedFiles, LoadedProfile, LoadedProfiles, Observer, Pipeline, Source};
+use pipeline::{
+    IdentifiedFiles, LoadedProfile, LoadedProfiles, Observer, Pipeline, RecallNeeds, Source,
+};
 
 use super::answer::not_written;
 use super::live::LiveTables;
@@ -203,9 +205,9 @@ impl<'c, 'w> OpenedRecording<'c, 'w> {
         worker.profiles.get(&key, || {
             // One analysis uses all processors.
             let _turn = worker.analyzing.lock().unwrap_or_else(PoisonError::into_inner);
-            let analysis =
-                self.pipeline.analyze(Source::Path(self.path.clone()), &options, observer)?;
-            Ok(analysis)
+            let source = Source::Path(self.path.clone());
+            let needs = RecallNeeds::Files;
+            Ok(self.pipeline.analyze_or_recall(source, &options, needs, observer)?)
         })
     }
 }

@@ -9,11 +9,11 @@ use super::Instruction;
 /// Length of an instruction in bytes.
 const LEN: u8 = 4;
 
-/// Disassembles the code at an address. Bytes after the last whole word are omitted.
-pub(super) fn disassemble(bytes: &[u8], start: Svma) -> Vec<Instruction> {
+/// Returns the instructions of code at an address. Bytes after the last whole word are omitted.
+pub(super) fn instructions(bytes: &[u8], start: Svma) -> impl Iterator<Item = Instruction> {
     let (words, _) = bytes.as_chunks::<4>();
     let addresses = (start.0..).step_by(LEN.into());
-    addresses.zip(words).map(|(address, word)| instruction(*word, address)).collect()
+    addresses.zip(words).map(|(address, word)| instruction(*word, address))
 }
 
 fn instruction(word: [u8; 4], address: u64) -> Instruction {
@@ -60,7 +60,7 @@ mod tests {
     /// The texts of words at 0x1000, with their targets.
     fn texts(words: &[u32]) -> Vec<(String, Option<u64>)> {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let found = disassemble(&bytes, Svma(0x1000)).into_iter();
+        let found = instructions(&bytes, Svma(0x1000));
         found.map(|it| (it.text, it.target.map(|target| target.0))).collect()
     }
 
@@ -110,7 +110,7 @@ mod tests {
         let invalid = [0x0000_0000, 0xffff_ffff, 0xe400_e000];
         let expected = ["udf #0x0", ".word 0xffffffff", ".word 0xe400e000"];
         assert_eq!(texts(&invalid), expected.map(|text| (text.to_owned(), None)));
-        assert_eq!(disassemble(&[0xc0, 0x03, 0x5f, 0xd6, 1, 2, 3], Svma(0)).len(), 1);
+        assert_eq!(instructions(&[0xc0, 0x03, 0x5f, 0xd6, 1, 2, 3], Svma(0)).count(), 1);
         // Any word has a text: these are spread over all of them.
         let words: Vec<u32> = (0..1 << 20).map(|at: u32| at.wrapping_mul(0x9e37_79b1)).collect();
         assert!(texts(&words).iter().all(|(text, _)| !text.is_empty()));

@@ -7,18 +7,19 @@ use address::Svma;
 use anyhow::bail;
 use formats::{AnnotatedFunction, AnnotatedSource, ConsoleLook, StackWeight};
 use options::TopFormat;
-use pipeline::{Analysis, Demangle, FileSearch, NameOptions, Observer, Options};
+use pipeline::{Analysis, Demangle, FileSearch, NameOptions, Observer, Options, RecallNeeds};
 use profile::query::{
     AddressCost, Annotation, Cost, FoldedFrames, FunctionMarks, FunctionQuery, Functions, Weights,
     address_costs, annotate, stack_costs,
 };
 
+use super::analyzed::analyzed;
 use super::no_samples::no_samples_advice;
 use super::profile::{TABLES, on_pool};
 use profile::{StackId, StringId};
 
 use super::sources::{not_found, plain_name};
-use crate::args::{AnnotateArgs, RunOptions, host, pipeline, source, with_argument};
+use crate::args::{AnnotateArgs, RunOptions, host, pipeline, with_argument};
 use crate::function_filter::filter_functions;
 use crate::terminal::{
     Completeness, Inputs, OutputTarget, Progress, Status, console_look, print_damage,
@@ -34,7 +35,7 @@ pub(super) fn run(args: &AnnotateArgs) -> anyhow::Result<Status> {
     run.weigh_by(&args.weight);
     run.refuse_fields(TABLES)?;
     run.refuse_spans(TABLES)?;
-    on_pool(run.options.limits.threads(), || annotated(args, run))
+    on_pool(run.options.limits.threads(), || run_on_pool(args, run))
 }
 
 /// Returns the format of the arguments, else that of the output's ending.
@@ -44,25 +45,13 @@ fn format(args: &AnnotateArgs) -> TopFormat {
     args.format.unwrap_or(usual)
 }
 
-fn annotated(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
+fn run_on_pool(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
     let input = args.input.path()?;
     let off_cpu = args.weight.weight() == StackWeight::OffCpu || run.options.off_cpu;
     let options = Options { off_cpu, ..run.options };
     let inputs = Inputs::new(input, &options, &run.map_files);
     let target = OutputTarget::new(args.run.output.as_deref(), &inputs)?;
-    let progress = Arc::new(Progress::new(args.run.quiet, args.run.progress_lines));
-    let observer: Arc<dyn Observer> = progress.clone();
-    let mut analysis =
-        pipeline().analyze(source(input), &options, &observer).map_err(with_argument)?;
-    progress.clear();
-    if let Some(nothing) = no_samples_advice(&analysis, &options.samples) {
-        bail!(nothing);
-    }
-    let inlines = options.names.inlines;
-    filter_functions(&mut analysis.profile, &args.run.functions, inlines)?;
-    if let Some(frames) = args.weight.folded(FoldedFrames::Kernel)? {
-        analysis.profile.fold_waits(frames);
-    }
+    let analysis = filtered_analysis(args, input, &options)?;
     let profile = &analysis.profile;
     let weights = Weights::new(profile, args.weight.weight());
     let stacks = stack_costs(profile, &weights);
@@ -105,6 +94,29 @@ fn annotated(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
         print(&analysis, others, &marks, &sources, why.as_deref());
     }
     Ok(status(&analysis, args))
+}
+
+/// Returns the analysis with the samples that the filters of functions leave.
+fn filtered_analysis(
+    args: &AnnotateArgs,
+    input: &Path,
+    options: &Options,
+) -> anyhow::Result<Analysis> {
+    let progress = Arc::new(Progress::new(args.run.quiet, args.run.progress_lines));
+    let observer: Arc<dyn Observer> = progress.clone();
+    let needs = if args.no_code { RecallNeeds::Profile } else { RecallNeeds::Files };
+    let analysis = analyzed(&pipeline(), input, options, needs, &args.run, &observer);
+    let mut analysis = analysis.map_err(with_argument)?;
+    progress.clear();
+    if let Some(nothing) = no_samples_advice(&analysis, &options.samples) {
+        bail!(nothing);
+    }
+    let inlines = options.names.inlines;
+    filter_functions(&mut analysis.profile, &args.run.functions, inlines)?;
+    if let Some(frames) = args.weight.folded(FoldedFrames::Kernel)? {
+        analysis.profile.fold_waits(frames);
+    }
+    Ok(analysis)
 }
 
 fn status(analysis: &Analysis, args: &AnnotateArgs) -> Status {

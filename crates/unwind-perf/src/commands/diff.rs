@@ -8,13 +8,14 @@ use anyhow::{Context as _, bail};
 use formats::{DiffFormat, DiffGate, DiffPrintOptions, StackWeight, diff_function_name};
 use host::Origin;
 use options::{Normalization, Percent};
-use pipeline::{Analysis, Observer, Options, Pipeline};
+use pipeline::{Analysis, Observer, Options, Pipeline, RecallNeeds};
 use profile::query::diff::{Change, Diff, DiffError, DiffInput, DiffMethod, DiffOptions, diff};
 
+use super::analyzed::analyzed;
 use super::extensions::refuse_unknown;
 use super::no_samples::no_samples_advice;
 use super::profile::on_pool;
-use crate::args::{DiffArgs, RunOptions, host, pipeline, source, with_argument};
+use crate::args::{DiffArgs, RunOptions, host, pipeline, with_argument};
 use crate::function_filter::filter_functions;
 use crate::terminal::{
     Completeness, Inputs, OutputTarget, Progress, Status, console_look, print_error, print_to,
@@ -153,7 +154,8 @@ impl<'a> Loader<'a> {
         let run = &self.args.run;
         let name = self.name(path);
         let observer: Arc<dyn Observer> = self.progress.clone();
-        let analysis = self.pipeline.analyze(source(path), &self.options, &observer);
+        let needs = RecallNeeds::Profile;
+        let analysis = analyzed(&self.pipeline, path, &self.options, needs, run, &observer);
         let analysis = analysis.map_err(with_argument);
         self.progress.clear();
         let mut analysis = analysis?;

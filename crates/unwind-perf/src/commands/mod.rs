@@ -1,5 +1,6 @@
 //! The commands, each a function of its arguments.
 
+mod analyzed;
 mod annotate;
 mod bundle;
 mod cache;

@@ -8,13 +8,14 @@ use address::{ModuleId, Svma};
 use anyhow::{Context as _, bail};
 use host::Host;
 use pipeline::{
-    Analysis, Demangle, Error, FileSearch, Grown, Observer, Options, Schedule, Sink, SourceFiles,
-    StreamOptions, Ticks,
+    Analysis, Demangle, Error, FileSearch, Grown, Observer, Options, RecallNeeds, Schedule, Sink,
+    SourceFiles, StreamOptions, Ticks,
 };
 use profile::Profile;
 use profile::query::FoldedFrames;
 use tui::{Code, Feed, Instruction, Update, ViewOptions};
 
+use super::analyzed::analyzed;
 use super::no_samples::no_samples_advice;
 use super::profile::{TABLES, is_stream, on_pool};
 use crate::args::{RunOptions, TuiArgs, host, pipeline, source, with_argument};
@@ -85,7 +86,8 @@ fn whole(
     let progress = Arc::new(Progress::new(args.run.quiet, args.run.progress_lines));
     let observer: Arc<dyn Observer> = progress.clone();
     let analysis = on_pool(options.limits.threads(), || {
-        pipeline().analyze(source(input), options, &observer).map_err(with_argument)
+        let needs = RecallNeeds::Files;
+        analyzed(&pipeline(), input, options, needs, &args.run, &observer).map_err(with_argument)
     });
     progress.clear();
     let mut analysis = analysis?;

@@ -199,14 +199,14 @@ fn explained(error: Error, target: &OutputTarget) -> anyhow::Error {
 }
 
 fn outcome(analysis: &Analysis) -> HotspotOutcome {
-    let machine = analysis.head.machine();
+    let machine = analysis.head.as_ref().map(|head| head.machine());
     HotspotOutcome {
         status: if analysis.is_damaged { Status::Damaged } else { Status::Complete },
         completeness: Completeness::of(&analysis.profile),
         samples: analysis.profile.samples.len() as u64,
         filtered: analysis.profile.summary.samples_filtered,
         rejected: analysis.rejected.clone(),
-        arch: machine.arch.filter(|_| machine.source != MachineSource::Nothing),
+        arch: machine.and_then(|it| it.arch.filter(|_| it.source != MachineSource::Nothing)),
         peer_broke: has(&analysis.findings, |it| matches!(it, Finding::StreamBroken { .. })),
     }
 }

@@ -3,7 +3,6 @@
 use std::io::{self, Write as _};
 
 use formats::{ShortSummary, StackWeight, write_short_summary, write_styled_summary};
-use host::Host;
 use pipeline::Analysis;
 use profile::Profile;
 use profile::query::{Weights, event_name};
@@ -17,19 +16,8 @@ use super::shown::shown;
 /// # Errors
 /// If it cannot be made; a closed standard error is no reason to fail.
 pub(crate) fn print_summary(analysis: &Analysis, verbose: bool) -> io::Result<()> {
+    let profile = &analysis.profile;
     let machine = analysis.is_of_this_machine().then(|| &**analysis.host());
-    print_profile_summary(&analysis.profile, machine, verbose)
-}
-
-/// Prints the summary of a profile. `machine` is the recorded one, if it is this one.
-///
-/// # Errors
-/// As for [`print_summary`].
-pub(crate) fn print_profile_summary(
-    profile: &Profile,
-    machine: Option<&dyn Host>,
-    verbose: bool,
-) -> io::Result<()> {
     let mut text = Vec::new();
     let styles = summary_styles();
     if verbose {

@@ -47,6 +47,6 @@ pub(super) fn replay(
 
 /// Returns true if samples of the recording have stack copies.
 pub(super) fn has_stacks(analysis: &Analysis) -> bool {
-    let events = analysis.head.events();
-    events.iter().any(|event| event.attr.sample_type.has(SampleType::STACK_USER))
+    let mut events = analysis.head.iter().flat_map(|head| head.events());
+    events.any(|event| event.attr.sample_type.has(SampleType::STACK_USER))
 }

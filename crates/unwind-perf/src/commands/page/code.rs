@@ -3,7 +3,7 @@
 use address::{BuildId, ById as _, ModuleId, Svma};
 use formats::{PageCode, PageFunctionCode, PageTarget};
 use hashbrown::{HashMap, HashSet};
-use pipeline::{Analysis, Demangle, outside_targets};
+use pipeline::{Analysis, CodeError, Demangle, NoInstructions, outside_targets};
 use profile::{LocationAddress, Profile, StringId};
 
 /// Maximum number of functions, those with the most samples.
@@ -20,35 +20,41 @@ struct SampledFunctions {
     functions: Vec<((ModuleId, u64), u64)>,
 }
 
+/// Number of functions that are disassembled at once. The limits on their texts are known before.
+const AT_ONCE: usize = 16;
+
 /// Maximum size of the names of all targets, in bytes.
 const MOST_NAMES: usize = 256 << 10;
 
 /// Returns the instructions of the functions with the most samples, if their code can be read, and the names of the
 /// functions that these jump to or call.
 pub(in crate::commands) fn page_code(analysis: &Analysis, demangle: Demangle) -> PageCode {
-    let mut reader = analysis.code();
     let mut code = PageCode::default();
     let mut left = MOST;
     let mut targets: Vec<(ModuleId, Svma)> = Vec::new();
-    for (at, &((module, start), _)) in
-        SampledFunctions::new(&analysis.profile).functions.iter().enumerate()
-    {
-        if at >= MOST_FUNCTIONS {
-            code.omitted += 1;
-            continue;
+    let sampled = SampledFunctions::new(&analysis.profile).functions;
+    code.omitted += sampled.len().saturating_sub(MOST_FUNCTIONS) as u64;
+    let places = sampled.iter().take(MOST_FUNCTIONS);
+    let places: Vec<_> = places.map(|&((module, start), _)| (module, Svma(start))).collect();
+    let mut reader = analysis.code();
+    for places in places.chunks(AT_ONCE) {
+        let read = reader.all_instructions(places, left.min(MOST_OF_FUNCTION));
+        for (&(module, _), instructions) in places.iter().zip(read) {
+            let too_much = CodeError::NoInstructions(NoInstructions::TooMuchText);
+            code.omitted += u64::from(instructions.as_ref().is_err_and(|it| *it == too_much));
+            let Ok(instructions) = instructions else { continue };
+            let Some(first) = instructions.first() else { continue };
+            let start = first.address.0;
+            let size: usize = instructions.iter().map(|it| it.text.len() + 4).sum();
+            if size > MOST_OF_FUNCTION || size > left {
+                code.omitted += 1;
+                continue;
+            }
+            left -= size;
+            targets.extend(outside_targets(&instructions).into_iter().map(|(_, at)| (module, at)));
+            let instructions = instructions.into_iter().map(|it| (it.len, it.text)).collect();
+            code.functions.push(PageFunctionCode { module, start, instructions });
         }
-        let Ok(instructions) = reader.instructions(module, Svma(start)) else { continue };
-        let Some(first) = instructions.first() else { continue };
-        let start = first.address.0;
-        let size: usize = instructions.iter().map(|it| it.text.len() + 4).sum();
-        if size > MOST_OF_FUNCTION || size > left {
-            code.omitted += 1;
-            continue;
-        }
-        left -= size;
-        targets.extend(outside_targets(&instructions).into_iter().map(|(_, at)| (module, at)));
-        let instructions = instructions.into_iter().map(|it| (it.len, it.text)).collect();
-        code.functions.push(PageFunctionCode { module, start, instructions });
     }
     code.targets = named(analysis, &targets, demangle);
     code

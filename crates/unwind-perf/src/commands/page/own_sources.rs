@@ -63,8 +63,9 @@ fn fitting(files: impl Iterator<Item = PageSource>, most: usize) -> Vec<PageSour
 /// Returns true if the recording is a file of this user, and of this host.
 fn is_own(analysis: &Analysis, search: &FileSearch, recording: &Path) -> bool {
     let host = analysis.host();
-    let features = analysis.head.features();
-    let is_here = features.hostname.is_some_and(|name| !name.is_empty() && name == host.hostname());
+    let Profile { recording: recorded, strings, .. } = &analysis.profile;
+    let hostname = recorded.hostname.map(|name| strings.get(name));
+    let is_here = hostname.is_some_and(|name| !name.is_empty() && name == host.hostname());
     // Standard input has no owner, whatever file has its name.
     let is_file = recording != Path::new("-");
     is_here

@@ -49,7 +49,7 @@ pub(super) fn print_lines(
     let analysis =
         pipeline().analyze_in_steps(source(input), stream, &options, &observer, &mut lines);
     progress.clear();
-    let mut analysis = analysis.map_err(|error| match error {
+    let analysis = analysis.map_err(|error| match error {
         Error::Output(error) => anyhow::Error::new(error).context(target.failed()),
         error => with_argument(error),
     })?;
@@ -59,7 +59,6 @@ pub(super) fn print_lines(
     let Lines { printer, mut out, .. } = lines;
     printer.finish(&analysis.profile, &mut out).with_context(|| target.failed())?;
     out.complete().with_context(|| target.failed())?;
-    analysis.timings.ended("print");
     print_account(analysis, None, args)
 }
 

@@ -12,13 +12,14 @@ use formats::{
     Format, FormatOptions, GrowingSamples, Printer, ScriptFields, StackWeight, TopTable,
 };
 use host::{FreedMemory, Origin};
-use pipeline::{Finished, Observer, Options, StreamOptions};
+use pipeline::{Analysis, Observer, Options, RecallNeeds, StreamOptions};
 use profile::query::FoldedFrames;
 
-use self::account::print_finished_account;
+use self::account::print_account;
 pub(super) use self::lines::is_stream;
 use self::lines::print_lines;
 pub(super) use self::tables::{spans, top, tree};
+use super::analyzed::analyzed;
 use super::no_samples::{no_samples_advice, no_samples_advice_of};
 use super::page::{Embedded, EmbeddedSources, page};
 #[cfg(feature = "flamegraph")]
@@ -63,6 +64,11 @@ impl OutputFile {
             Self::Format(Format::Report, options) => Some(options.inlines),
             _ => None,
         }
+    }
+
+    /// Returns the parts of a result that the output needs. A page shows instructions and source files.
+    const fn needs(&self) -> RecallNeeds {
+        if self.page_inlines().is_some() { RecallNeeds::Files } else { RecallNeeds::Profile }
     }
 
     /// Returns the weight of samples.
@@ -298,41 +304,35 @@ fn with_off_cpu(options: Options, is_weight: bool, is_page: bool) -> Options {
     Options { off_cpu: is_page || is_wanted, off_cpu_optional, ..options }
 }
 
-/// Analyzes a recording, or with `recalls` finds the profile of an equal earlier run, and applies the filters of
-/// functions.
+/// Analyzes a recording, or finds the result of an equal earlier run, and applies the filters of functions.
 fn finished(
     input: &Path,
     options: &Options,
     args: &RunArgs,
     grouped_by: Option<&GroupedBy>,
-    (progress, recalls): (&Arc<Progress>, bool),
-) -> anyhow::Result<Finished> {
+    needs: RecallNeeds,
+    progress: &Arc<Progress>,
+) -> anyhow::Result<Analysis> {
     let observer: Arc<dyn Observer> = progress.clone();
-    let (pipeline, source) = (pipeline(), source(input));
-    let finished = if recalls {
-        pipeline.analyze_or_recall(source, options, &observer)
-    } else {
-        let analysis = pipeline.analyze(source, options, &observer);
-        analysis.map(|analysis| Finished::Analyzed(Box::new(analysis)))
-    };
-    let mut finished = finished.map_err(|error| GroupedBy::with_argument(grouped_by, error))?;
-    let nothing = finished.analysis().and_then(|it| no_samples_advice(it, &options.samples));
-    if let Some(nothing) = nothing {
+    let analysis = analyzed(&pipeline(), input, options, needs, args, &observer);
+    let mut analysis = analysis.map_err(|error| GroupedBy::with_argument(grouped_by, error))?;
+    if let Some(nothing) = no_samples_advice(&analysis, &options.samples) {
         progress.clear();
         bail!(nothing);
     }
-    let profile = finished.profile_mut();
+    let profile = &mut analysis.profile;
     filter_functions(profile, &args.functions, options.names.inlines)
         .inspect_err(|_| progress.clear())?;
     if !args.functions.is_empty() {
         profile.retain_strings();
     }
-    Ok(finished)
+    Ok(analysis)
 }
 
 fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     let ProfileJob { input, output, embedded, service_name, no_open, run, folded, args } = job;
     let (page_inlines, off_cpu) = (output.page_inlines(), output.weight() == StackWeight::OffCpu);
+    let needs = output.needs();
     if let OutputFile::Format(format, options) = &output
         && let Some(printer) = GrowingSamples::new(*format, options)
         && is_stream(input)
@@ -359,31 +359,30 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     let on_terminal = path.is_none() && to_terminal();
     let picture = format.filter(|_| on_terminal).and_then(|format| PictureFile::new(input, format));
     let progress = Arc::new(Progress::new(args.quiet, args.progress_lines));
-    // A page shows files of the recording besides its profile, and the stages of an earlier run are unknown.
-    let with = (&progress, page_inlines.is_none() && !args.timings);
-    let mut finished = finished(input, &options, args, run.grouped_by.as_ref(), with)?;
-    finished.profile_mut().recording.service = service_name.map(|name| name.as_bytes().into());
+    let grouped_by = run.grouped_by.as_ref();
+    let mut analysis = finished(input, &options, args, grouped_by, needs, &progress)?;
+    analysis.profile.recording.service = service_name.map(|name| name.as_bytes().into());
     if on_terminal && picture.is_none() {
         // The bar and the output would share lines.
         progress.clear();
     } else {
         progress.begin("writing");
     }
-    let (printer, message): (Box<dyn Printer>, _) = match page_inlines.zip(finished.analysis()) {
-        Some((inlines, analysis)) => {
-            let (page, message) = page(analysis, input, &options, inlines, embedded);
+    let (printer, message): (Box<dyn Printer>, _) = match page_inlines {
+        Some(inlines) => {
+            let (page, message) = page(&analysis, input, &options, inlines, embedded);
             (Box::new(page), message)
         }
         None => (printer, None),
     };
-    let removed = folded.map(|frames| finished.profile_mut().fold_waits(frames));
+    let removed = folded.map(|frames| analysis.profile.fold_waits(frames));
     // A page is opened only after the bar is cleared; its name is output.
     let written = match &picture {
-        Some(picture) => picture.write(finished.profile(), &*printer).map(Some),
-        None => print_profile(finished.profile(), &*printer, &target).map(|()| None),
+        Some(picture) => picture.write(&analysis.profile, &*printer).map(Some),
+        None => print_profile(&analysis.profile, &*printer, &target).map(|()| None),
     };
     if let Some(removed) = removed {
-        finished.profile_mut().unfold_waits(removed);
+        analysis.profile.unfold_waits(removed);
     }
     progress.clear();
     if let Some(written) = written? {
@@ -392,5 +391,5 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     if let Some(message) = message.filter(|_| !args.quiet) {
         print_note(&message);
     }
-    print_finished_account(finished, one_event, args)
+    print_account(analysis, one_event, args)
 }
