@@ -316,3 +316,28 @@ fn a_count_beyond_the_bytes_is_refused() {
         assert_eq!(error, StoredError::Damaged { part: "strings", offset: 4 });
     }
 }
+
+/// The seeds of the fuzz target are written anew with each version, by `--cache`.
+#[test]
+#[allow(clippy::disallowed_methods, reason = "tests read their files")]
+fn seeds_of_the_fuzz_target_have_this_version() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/stored");
+    let entries = std::fs::read_dir(folder).expect("the seeds");
+    let mut samples: Vec<(String, usize)> = entries
+        .map(|entry| {
+            let path = entry.expect("an entry").path();
+            let profile = Profile::restore(&std::fs::read(&path).expect("a seed")).expect("valid");
+            (path.file_name().expect("a name").display().to_string(), profile.samples.len())
+        })
+        .collect();
+    samples.sort();
+    let expected = [
+        ("inlines-gcc", 35),
+        ("jit", 21),
+        ("off-cpu", 95),
+        ("plt", 19),
+        ("syscalls", 48),
+        ("two-events", 52),
+    ];
+    assert_eq!(samples, expected.map(|(name, samples)| (name.to_owned(), samples)));
+}
