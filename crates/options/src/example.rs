@@ -60,6 +60,7 @@ pub fn every_option() -> Options {
         weight_field: Some("*/bytes".to_owned()),
         off_cpu: true,
         off_cpu_optional: true,
+        with_arguments: true,
         limits: limits(),
         cache: Some(CacheLocation { folder: path("c"), most: 1 << 40, is_default: false }),
     }

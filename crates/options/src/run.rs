@@ -77,6 +77,9 @@ pub struct Options {
     /// If true, a recording that shows no off-CPU times is no error for `off_cpu`.
     #[serde(deserialize_with = "json::truth")]
     pub off_cpu_optional: bool,
+    /// If true, the recorder's command line has the arguments of the recorded program, and variables set by `env`.
+    #[serde(deserialize_with = "json::truth")]
+    pub with_arguments: bool,
     /// Resources that the run may use.
     #[serde(flatten)]
     pub limits: Limits,
@@ -105,6 +108,7 @@ impl Default for Options {
             weight_field: None,
             off_cpu: false,
             off_cpu_optional: false,
+            with_arguments: false,
             limits: Limits::default(),
             cache: None,
         }

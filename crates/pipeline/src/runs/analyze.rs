@@ -162,7 +162,7 @@ impl Run<'_> {
     ) -> Result<Analysis, Error> {
         let Walked { session, found, mut replay, prefetched, mut report, files } = walked;
         self.go_on()?;
-        add_head(&mut replay.profile, session.head(), self.weighed());
+        add_head(&mut replay.profile, session.head(), &self.head_selection());
         let names_come_last = matches!(way, ReadPath::AtEnd { .. });
         if names_come_last {
             begin(self.observer, Stage::Symbolizing);

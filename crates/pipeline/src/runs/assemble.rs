@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use image_store::ImageStore;
 use module_map::{MappedKind, Module, Timeline};
 use perf_data::{Event, Head};
+use profile::query::without_arguments;
 use profile::{
     EventRow, ModuleKind, ModuleRow, Profile, RecordingInfo, Strings, ThreadRow, WallClock,
     folded_thread_name,
@@ -13,11 +14,21 @@ use replay::Thread;
 
 use super::values::{Weighing, weights};
 
+/// Selection of a header's facts.
+#[derive(Default)]
+pub(crate) struct HeadSelection<'o> {
+    /// The field or the spans that are the weight of samples.
+    pub(crate) weighing: Option<Weighing<'o>>,
+    /// True if the arguments of the recorded program are included.
+    pub(crate) with_arguments: bool,
+}
+
 /// Stores the facts of the header: the recording, and events that are new since the last call. Events whose samples are
 /// weighed by a field are called `EVENT/FIELD`, and those weighed by spans have their name.
-pub(crate) fn add_head(profile: &mut Profile, head: &Head, weighing: Option<Weighing<'_>>) {
+pub(crate) fn add_head(profile: &mut Profile, head: &Head, selection: &HeadSelection<'_>) {
+    let HeadSelection { weighing, with_arguments } = *selection;
     let Profile { recording, events, strings, .. } = profile;
-    *recording = recording_info(head, strings);
+    *recording = recording_info(head, with_arguments, strings);
     let known = events.len();
     let is_new = head.events().len() > known;
     let weights = weighing.filter(|_| is_new).map(|weighing| weights(weighing, head));
@@ -82,8 +93,13 @@ fn thread_row(
     ThreadRow { pid: thread.pid, tid: thread.tid, comm, process, cgroup }
 }
 
-fn recording_info(head: &Head, strings: &mut Strings) -> RecordingInfo {
+fn recording_info(head: &Head, with_arguments: bool, strings: &mut Strings) -> RecordingInfo {
     let features = head.features();
+    let words = if with_arguments {
+        features.command_line.clone()
+    } else {
+        without_arguments(&features.command_line)
+    };
     let stack_bytes = head.events().iter().map(|event| event.attr.sample_stack_user).max();
     let mut intern = |bytes: Option<&[u8]>| bytes.map(|bytes| strings.intern(bytes));
     RecordingInfo {
@@ -99,7 +115,7 @@ fn recording_info(head: &Head, strings: &mut Strings) -> RecordingInfo {
         cpus_available: features.cpu_count.map(|count| count.available),
         cpus_online: features.cpu_count.map(|count| count.online),
         stack_bytes: stack_bytes.filter(|&bytes| bytes > 0),
-        command_line: features.command_line.iter().map(|word| strings.intern(word)).collect(),
+        command_line: words.iter().map(|word| strings.intern(word)).collect(),
         wall_clock: features
             .clock_data
             .and_then(|clock| WallClock::new(clock.time, clock.wall_ns.into(), false)),

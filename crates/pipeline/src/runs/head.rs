@@ -4,7 +4,7 @@ use host::Host;
 use perf_data::{Findings, Session, SessionOptions};
 use profile::Profile;
 
-use super::assemble::add_head;
+use super::assemble::{HeadSelection, add_head};
 use super::input::{check_whole, open};
 use crate::error::Error;
 use crate::source::Source;
@@ -17,7 +17,7 @@ pub(crate) fn head(host: &dyn Host, source: Source) -> Result<Profile, Error> {
     let session = Session::open(opened.input, SessionOptions::default(), &mut found)
         .map_err(|source| Error::Recording { path: path.clone(), source })?;
     let mut profile = Profile::default();
-    add_head(&mut profile, session.head(), None);
+    add_head(&mut profile, session.head(), &HeadSelection::default());
     drop(session);
     check_whole(&path, &opened.damage)?;
     Ok(profile)

@@ -96,7 +96,7 @@ impl<'r> Output<'r> {
     /// Sends the facts of the header to the sink.
     pub(super) fn begin(&mut self, profile: &mut Profile) -> Result<(), Error> {
         let Self { sink, head, account, run, .. } = self;
-        add_head(profile, head, run.weighed());
+        add_head(profile, head, &run.head_selection());
         if !head.events().iter().any(|event| event.attr.flags.build_id()) {
             account.warnings.push(LiveWarning::NoBuildIds);
         }
@@ -106,7 +106,7 @@ impl<'r> Output<'r> {
     /// Records the facts of a batch apart from its samples.
     pub(super) fn record_batch(&mut self, batch: &Batch, session: &Session, profile: &mut Profile) {
         self.head = Arc::clone(batch.head());
-        add_head(profile, batch.head(), self.run.weighed());
+        add_head(profile, batch.head(), &self.run.head_selection());
         self.sink.batch(batch, profile);
         self.read += batch.samples().len();
         let counts = session.counts();
@@ -238,7 +238,7 @@ impl<'r> Output<'r> {
     /// Resets the state after the tables were cleared; later images are those of `files`.
     pub(super) fn restart(&mut self, profile: &mut Profile, files: Arc<Files>) {
         self.files = files;
-        add_head(profile, &self.head, self.run.weighed());
+        add_head(profile, &self.head, &self.run.head_selection());
         self.generation += 1;
         self.gone += self.before.samples - self.forgotten;
         self.forgotten = 0;

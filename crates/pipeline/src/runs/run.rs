@@ -14,6 +14,7 @@ use perf_data::{Head, RecordCounts, SampleType, ScanOptions, SessionOptions};
 use replay::{ReplayObserver, ReplayOptions, Replayer, RequestedVariables, Thread, has_switches};
 use unwinder::{Engine, StoredRules};
 
+use super::assemble::HeadSelection;
 use super::events::filter;
 use super::input::{ReleasedPages, sample_times};
 use super::values::{Weighing, check_selection, check_spans, check_values, weighed_events};
@@ -70,6 +71,12 @@ impl<'a> Run<'a> {
     pub(crate) fn weighed(&self) -> Option<Weighing<'_>> {
         let pattern = self.options.weight_field.as_deref()?;
         Some(Weighing { pattern, spans: &self.options.spans })
+    }
+
+    /// The facts of the header that the profile has.
+    pub(crate) fn head_selection(&self) -> HeadSelection<'_> {
+        let with_arguments = self.options.with_arguments;
+        HeadSelection { weighing: self.weighed(), with_arguments }
     }
 
     /// The recording's name.

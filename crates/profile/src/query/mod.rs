@@ -30,7 +30,7 @@ pub use functions::{
 pub use grouped::{SampleGroup, event_name, group, group_with_ids, period_units};
 pub use marks::FunctionMarks;
 pub use programs::Programs;
-pub use recorded_command::{recorded_command, recorded_program};
+pub use recorded_command::{recorded_command, recorded_program, without_arguments};
 pub use spans::{DurationRange, SpanGroup, histogram, percentile, span_groups};
 pub use stack_walk::{BiasCache, StackWalker, each_location};
 pub use waits::{FoldedFrames, FoldedWaits};

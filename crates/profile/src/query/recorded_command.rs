@@ -46,41 +46,79 @@ const LONG_OF_OTHERS: &[&[u8]] = &[b"all-cpus", b"pid", b"tid", b"cpu", b"uid"];
 /// none is known. The recorder is `perf record`; options of others are unknown.
 #[must_use]
 pub fn recorded_command(profile: &Profile) -> Option<Vec<&[u8]>> {
-    let mut words = profile.recording.command_line.iter().map(|&word| profile.strings.get(word));
-    if !file_name(words.next()?).starts_with(b"perf") || words.next()? != b"record" {
+    let line = profile.recording.command_line.iter();
+    let words: Vec<&[u8]> = line.map(|&word| profile.strings.get(word)).collect();
+    let found = split(&words).filter(|found| !found.is_of_others)?;
+    words.get(found.program..).filter(|words| !words.is_empty()).map(<[_]>::to_vec)
+}
+
+/// Returns the words of a recorder's command line without the arguments of the recorded program, and without the
+/// variables that `env` sets for it. Of a recorder other than `perf record`, only its name and command remain, since its
+/// options are unknown.
+#[must_use]
+pub fn without_arguments<'w>(words: &[&'w [u8]]) -> Vec<&'w [u8]> {
+    if !is_perf_record(words) {
+        let is_plain = |word: &&&[u8]| word.iter().all(u8::is_ascii_lowercase);
+        let command = words.iter().skip(1).take(2).take_while(is_plain);
+        let length = command.clone().position(|word| *word == b"record").map_or(1, |at| at + 2);
+        return words.iter().take(length).copied().collect();
+    }
+    let Some(found) = split(words) else {
+        // No word is a program.
+        return words.to_vec();
+    };
+    let options = words.iter().take(found.options);
+    options.chain(words.get(found.program)).copied().collect()
+}
+
+/// Parts of the command line of `perf record`.
+struct CommandParts {
+    /// Number of words before the recorded command, with the recorder's name.
+    options: usize,
+    /// Index of the program. After `env`, it is that which `env` starts; the number of words if there is none.
+    program: usize,
+    /// True if the recorder recorded processes that it did not start.
+    is_of_others: bool,
+}
+
+fn is_perf_record(words: &[&[u8]]) -> bool {
+    matches!(words, [recorder, b"record", ..] if file_name(recorder).starts_with(b"perf"))
+}
+
+/// Returns the parts of a command line; `None` if it names no program, or the recorder is not `perf record`.
+fn split(words: &[&[u8]]) -> Option<CommandParts> {
+    if !is_perf_record(words) {
         return None;
     }
-    let mut program = loop {
-        let word = words.next()?;
-        let skipped = match word {
-            b"--" => break words.next()?,
+    let (mut at, mut is_of_others) = (2, false);
+    let options = loop {
+        let is_skipped = match *words.get(at)? {
+            b"--" => break at + 1,
             [b'-', b'-', long @ ..] => {
                 let name = long.split(|&byte| byte == b'=').next().unwrap_or_default();
-                if LONG_OF_OTHERS.contains(&name) {
-                    return None;
-                }
+                is_of_others |= LONG_OF_OTHERS.contains(&name);
                 name.len() == long.len() && LONG_WITH_VALUE.contains(&name)
             }
             [b'-', short @ ..] => {
                 // Options without values can be joined with each other and with one that has a value.
                 let at = short.iter().position(|option| SHORT_WITH_VALUE.contains(option));
                 let mut options = short.iter().take(at.map_or(short.len(), |at| at + 1));
-                if options.any(|option| SHORT_OF_OTHERS.contains(option)) {
-                    return None;
-                }
+                is_of_others |= options.any(|option| SHORT_OF_OTHERS.contains(option));
                 at.is_some_and(|at| at + 1 == short.len())
             }
-            program => break program,
+            _ => break at,
         };
-        if skipped {
-            words.next()?;
-        }
+        at += if is_skipped { 2 } else { 1 };
     };
+    let mut program = options;
+    words.get(program)?;
     // The program is that which `env` starts.
-    while file_name(program) == b"env" {
-        program = words.find(|word| !word.starts_with(b"-") && !word.contains(&b'='))?;
+    while words.get(program).is_some_and(|word| file_name(word) == b"env") {
+        let mut rest = words.iter().skip(program + 1);
+        let next = rest.position(|word| !word.starts_with(b"-") && !word.contains(&b'='));
+        program = next.map_or(words.len(), |next| program + 1 + next);
     }
-    Some(std::iter::once(program).chain(words).collect())
+    Some(CommandParts { options, program, is_of_others })
 }
 
 /// Returns the file name of the recorded program.
@@ -129,6 +167,31 @@ mod tests {
             let name =
                 expected.map(|command| file_name(command.split(' ').next().unwrap().as_bytes()));
             assert_eq!(recorded_program(&profile), name, "{command_line}");
+        }
+    }
+
+    #[test]
+    fn arguments_can_be_omitted() {
+        for (command_line, expected) in [
+            ("perf record -F 99 -- ./app --password=X y", "perf record -F 99 -- ./app"),
+            ("perf record -gF99 ./app --password=X", "perf record -gF99 ./app"),
+            ("perf record -- env -i KEY=X ./app y", "perf record -- ./app"),
+            ("perf record env KEY=X", "perf record"),
+            ("perf record -a -- sleep 6", "perf record -a -- sleep"),
+            ("perf record -p 5 --call-graph dwarf", "perf record -p 5 --call-graph dwarf"),
+            // An option of a later version: its value is taken for the program.
+            ("perf record --later 5 ./app X", "perf record --later 5"),
+            ("perf mem record -p ./app --password=X", "perf mem record"),
+            ("simpleperf record --app x --password=X", "simpleperf record"),
+            ("tool X record", "tool"),
+            ("perf record", "perf record"),
+            ("perf", "perf"),
+            ("", ""),
+        ] {
+            let words: Vec<&[u8]> =
+                command_line.split(' ').filter(|it| !it.is_empty()).map(str::as_bytes).collect();
+            let kept = without_arguments(&words).join(&b' ');
+            assert_eq!(kept, expected.as_bytes(), "{command_line}");
         }
     }
 }

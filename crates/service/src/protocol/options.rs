@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use options::{Demangle, Join, Options, ValueOptions};
+use options::{Demangle, Join, NameOptions, Options, ValueOptions};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -33,19 +33,22 @@ pub(crate) struct UsualOptions {
     pub(crate) max_frames: NonZeroUsize,
     /// Whether off-CPU times are samples of a separate event; `None` if the recording has to show them.
     pub(crate) off_cpu: Option<bool>,
+    /// True to include the arguments of the recorded program.
+    pub(crate) with_arguments: bool,
 }
 
 impl Default for UsualOptions {
     fn default() -> Self {
-        let Options { names, join, max_frames, .. } = Options::default();
-        Self { inlines: names.inlines, demangle: names.demangle, join, max_frames, off_cpu: None }
+        let Options { names, join, max_frames, with_arguments, .. } = Options::default();
+        let NameOptions { inlines, demangle, .. } = names;
+        Self { inlines, demangle, join, max_frames, off_cpu: None, with_arguments }
     }
 }
 
 impl RunOptions {
     /// Names of the options that are not on values.
-    pub(crate) const USUAL: [&'static str; 5] =
-        ["inlines", "demangle", "join", "max_frames", "off_cpu"];
+    pub(crate) const USUAL: [&'static str; 6] =
+        ["inlines", "demangle", "join", "max_frames", "off_cpu", "with_arguments"];
 
     /// Returns the operator's options with these applied.
     pub(crate) fn apply(&self, base: &Options) -> Options {
@@ -57,6 +60,7 @@ impl RunOptions {
         options.max_frames = usual.max_frames;
         options.off_cpu = usual.off_cpu != Some(false);
         options.off_cpu_optional = usual.off_cpu.is_none();
+        options.with_arguments |= usual.with_arguments;
         values.apply(&mut options);
         options
     }

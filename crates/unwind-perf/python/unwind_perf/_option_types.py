@@ -55,6 +55,7 @@ class OptionsOfAnyEvent(TypedDict, total=False):
     weight_field: Optional[str]
     off_cpu: Optional[Flag]
     off_cpu_optional: Optional[Flag]
+    with_arguments: Optional[Flag]
     max_frames: Optional[Number]
     max_memory: Optional[Size]
     jobs: Optional[Number]

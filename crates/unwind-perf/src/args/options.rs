@@ -203,6 +203,7 @@ impl RunArgs {
             weight_field: None,
             off_cpu: false,
             off_cpu_optional: false,
+            with_arguments: self.with_arguments,
             limits: Limits {
                 memory: self.max_memory.unwrap_or_default(),
                 jobs: self.jobs.and_then(NonZeroU16::new),

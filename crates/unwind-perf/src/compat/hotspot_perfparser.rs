@@ -273,6 +273,8 @@ fn options(arguments: &Arguments) -> Options {
             ..FileSearch::default()
         },
         max_frames: max_frames(arguments.max_frames),
+        // hotspot shows the command to the user of the recording and shares no file.
+        with_arguments: true,
         ..Options::default()
     }
 }

@@ -188,6 +188,12 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) timings: bool,
 
+    /// Include the arguments of the recorded program, which can be private
+    ///
+    /// Default: the recorder's command line ends with the program's name.
+    #[arg(long)]
+    pub(crate) with_arguments: bool,
+
     /// Memory limit of the run, such as 500M, or none
     ///
     /// A run that needs more ends with status 2 and names the part that needs it. Default: half of the memory of the
@@ -213,7 +219,7 @@ pub(crate) struct RunArgs {
     /// For programs. The names are those of the Python package.
     #[arg(long, value_name = "FILE", hide = true)]
     #[arg(conflicts_with_all = ["FilterArgs", "SymbolArgs", "FileArgs", "JoinArgs"])]
-    #[arg(conflicts_with_all = ["jobs", "max_memory", "max_frames"])]
+    #[arg(conflicts_with_all = ["jobs", "max_memory", "max_frames", "with_arguments"])]
     pub(crate) options_json: Option<PathBuf>,
 
     #[command(flatten)]

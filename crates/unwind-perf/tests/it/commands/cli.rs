@@ -75,6 +75,7 @@ const OPTIONS: &[&str] = &[
     "--version",
     "--weight",
     "--where",
+    "--with-arguments",
     "--with-fields",
 ];
 

@@ -1,6 +1,7 @@
 //! Tests of the commands by their user interface: arguments, exit statuses, written files.
 
 mod anonymize;
+mod arguments;
 mod build_ids;
 mod bundle;
 mod cache;
