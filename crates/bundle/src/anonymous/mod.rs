@@ -19,6 +19,7 @@ mod function_names;
 mod lists;
 mod machine;
 mod pseudonyms;
+mod source_symbols;
 
 pub use self::compare::{Differences, differences};
 pub use self::machine::{AnonymousMachine, KERNEL_LIST, RECORDING};

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use hashbrown::{HashMap, HashSet};
 
-use super::function_names;
+use super::{function_names, source_symbols};
 use crate::manifest::Hasher;
 
 /// Suffix that the kernel adds to the path of a file that was unlinked or replaced.
@@ -160,7 +160,7 @@ impl Pseudonyms {
         {
             return [&self.source_path(file), offset].concat();
         }
-        function_names::without_paths(name, self)
+        function_names::without_paths(&source_symbols::without_files(name, self), self)
     }
 
     /// Returns the name of a just-in-time compiled function; files of scripts in it are also replaced.
