@@ -53,7 +53,7 @@ pub use anonymous::{
 pub use error::Error;
 pub use hash_writer::HashWriter;
 pub use journal::{JournalAnswers, JournalHost};
-pub use manifest::{BundleFacts, Manifest};
+pub use manifest::{AbsentFile, BundleFacts, Manifest};
 pub use read::{Bundle, BundleHost, bundle_of_stream, is_bundle};
 pub use recorded_files::RecordedFiles;
 pub use rewrite::{

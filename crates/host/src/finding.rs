@@ -10,6 +10,13 @@ pub enum HostFinding {
         /// Requested path.
         path: PathBuf,
     },
+    /// The bundle leaves the file to stores, and none of the reader's has it.
+    NotInStore {
+        /// Requested path.
+        path: PathBuf,
+        /// Build-id of the file, as hexadecimal digits.
+        build_id: String,
+    },
     /// A read part of a file is missing in the bundle; it reads as zeros.
     Hole {
         /// Path of the file.
@@ -23,6 +30,11 @@ impl std::fmt::Display for HostFinding {
             Self::NotInBundle { path } => write!(
                 f,
                 "{} is not in the bundle, since it was not read when the bundle was made",
+                path.display()
+            ),
+            Self::NotInStore { path, build_id } => write!(
+                f,
+                "the bundle omits {}, and no store has the file of build-id {build_id}",
                 path.display()
             ),
             Self::Hole { path } => write!(

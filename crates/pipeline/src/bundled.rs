@@ -3,14 +3,18 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bundle::{Bundle, BundleHost, bundle_of_stream, is_bundle};
-use host::{FileKind, Host, MemoryPart, Origin, memory_is_for};
+use bundle::{AbsentFile, Bundle, BundleHost, bundle_of_stream, is_bundle};
+use host::{Content, FileKind, Host, MemoryPart, Origin, memory_is_for};
 use image_store::ImageLimits;
 use options::{FileSearch, Options, Servers};
 
 use crate::Pipeline;
 use crate::error::Error;
+use crate::files::ReaderStores;
 use crate::source::Source;
+
+/// Returns the bytes of a file that a bundle leaves to its readers.
+pub type FindFile<'f> = &'f dyn Fn(&AbsentFile<'_>) -> Option<Content>;
 
 /// A recording and the host to read it on: the bundle itself, if the recording is one.
 #[derive(Debug)]
@@ -46,14 +50,31 @@ impl Pipeline {
     /// If a bundle cannot be read, or if the options say how to find files although a bundle has its own.
     pub fn resolve_source(
         &self,
-        mut source: Source,
+        source: Source,
         options: &Options,
     ) -> Result<ResolvedSource, Error> {
-        let Some((path, bundle)) = self.bundle(&mut source)? else {
+        let stores = ReaderStores::of(&self.host, &options.files, self.budget());
+        let resolved = self.resolve_source_with(source, options, &|wanted| stores.find(wanted))?;
+        stores.check()?;
+        Ok(resolved)
+    }
+
+    /// Opens the bundle, if the source is one, with the absent files that `find` returns.
+    ///
+    /// # Errors
+    /// As for [`Self::resolve_source`].
+    pub fn resolve_source_with(
+        &self,
+        mut source: Source,
+        options: &Options,
+        find: FindFile<'_>,
+    ) -> Result<ResolvedSource, Error> {
+        let found = self.bundle(&mut source, find)?;
+        let Some((path, bundle)) = found else {
             let (pipeline, options) = (self.clone(), options.clone());
             return Ok(ResolvedSource { pipeline, source, options, bundle: None });
         };
-        if let Some(option) = without_effect(&options.files) {
+        if let Some(option) = without_effect(&options.files, bundle.manifest().omits_files()) {
             return Err(Error::BundleHasFiles { path, option });
         }
         let facts = bundle.manifest().facts();
@@ -69,13 +90,18 @@ impl Pipeline {
     }
 
     /// Opens the bundle that `source` is; `None` if it is something else.
-    fn bundle(&self, source: &mut Source) -> Result<Option<(PathBuf, Bundle)>, Error> {
+    fn bundle(
+        &self,
+        source: &mut Source,
+        find: FindFile<'_>,
+    ) -> Result<Option<(PathBuf, Bundle)>, Error> {
         let path = match source {
             Source::Path(path) => path,
             Source::Stream { name, bytes } => {
                 memory_is_for(MemoryPart::Bundle);
                 let bundle = bundle_of_stream(bytes).and_then(|bytes| {
-                    bytes.map(|bytes| Bundle::read(&bytes, &self.budget())).transpose()
+                    let read = |bytes: Vec<u8>| Bundle::read_with(&bytes, &self.budget(), find);
+                    bytes.map(read).transpose()
                 });
                 let bundle = bundle.map_err(|source| Error::Bundle { path: name.clone(), source });
                 return Ok(bundle?.map(|bundle| (name.clone(), bundle)));
@@ -92,7 +118,7 @@ impl Pipeline {
             return Ok(None);
         }
         memory_is_for(MemoryPart::Bundle);
-        let bundle = Bundle::read(&file.content, &self.budget());
+        let bundle = Bundle::read_with(&file.content, &self.budget(), find);
         if file.content.damage().happened() {
             return Err(Error::CutShort { path: path.clone() });
         }
@@ -108,15 +134,20 @@ pub fn search_in_bundle(files: &FileSearch) -> FileSearch {
     FileSearch { debuginfod: Servers::default(), fetched, source_dirs: Vec::new(), ..files.clone() }
 }
 
-/// Returns the name of the first option that has no effect on a bundle, because it brings its files.
-fn without_effect(files: &FileSearch) -> Option<String> {
-    let local = FileSearch {
+/// Returns the name of the first option that has no effect on a bundle, because it brings its files. One that omits
+/// files needs the options on stores.
+fn without_effect(files: &FileSearch, omits_files: bool) -> Option<String> {
+    let mut local = FileSearch {
         debuginfod: Servers::default(),
         fetched: false,
         // The folders of sources are searched on the user's host.
         source_dirs: Vec::new(),
         ..files.clone()
     };
+    if omits_files {
+        local.build_id_stores.clear();
+        local.debug_dirs.clear();
+    }
     local.to_object().into_iter().next().map(|(name, _)| name)
 }
 
@@ -135,8 +166,11 @@ mod tests {
             FileSearch { sysroots: vec!["/s".into()], fetched: true, ..FileSearch::default() };
         assert_eq!(search_in_bundle(&files), expected);
         assert_eq!(search_in_bundle(&FileSearch::default()), FileSearch::default());
-        assert_eq!(without_effect(&files).as_deref(), Some("sysroot"));
+        assert_eq!(without_effect(&files, false).as_deref(), Some("sysroot"));
         let servers = FileSearch { sysroots: Vec::new(), ..files };
-        assert_eq!(without_effect(&servers), None);
+        assert_eq!(without_effect(&servers, false), None);
+        let stores = FileSearch { build_id_stores: vec!["/s".into()], ..FileSearch::default() };
+        assert_eq!(without_effect(&stores, false).as_deref(), Some("buildid_dirs"));
+        assert_eq!(without_effect(&stores, true), None);
     }
 }

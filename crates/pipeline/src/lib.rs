@@ -73,7 +73,7 @@ use crate::setting::Setting;
 use crate::shared_state::SharedState;
 
 pub use address::{BuildId, FileOffset, Pid, Svma, Tid};
-pub use bundled::{ResolvedSource, search_in_bundle};
+pub use bundled::{FindFile, ResolvedSource, search_in_bundle};
 pub use code::{CodeError, CodeReader, outside_targets};
 pub use error::Error;
 pub use files::{Files, SourceFiles, usual_build_id_dirs};

@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 use host::{Content, DirEntry, FileKind, FileStamp, HostFile, RecordedFile};
 
 use super::host::{JournalNotes, PathNotes};
-use crate::manifest::{Failure, Owner};
+use crate::manifest::{AbsentFile, Failure, Manifest, Owner};
 
 /// Requests of a run to the host, with the answers.
 #[derive(Debug)]
@@ -49,6 +49,8 @@ pub(crate) struct JournalContent {
     pub(crate) path: PathBuf,
     /// Ranges that were read; `None` to store the complete file.
     pub(crate) reads: Option<Vec<Range<u64>>>,
+    /// Ranges without known bytes, sorted: holes of the bundle that the file is from.
+    pub(crate) unknown: Vec<(u64, u64)>,
 }
 
 /// Contents by file stamp.
@@ -80,11 +82,26 @@ impl JournalAnswers {
     pub fn whole_bytes(&self) -> u64 {
         self.contents.iter().map(|content| content.bytes.len() as u64).sum()
     }
+
+    /// Marks the holes of files from a bundle, which stay holes.
+    pub fn add_holes(&mut self, bundle: &Manifest) {
+        for content in &mut self.contents {
+            content.unknown = bundle.holes_of(&content.path);
+        }
+    }
+
+    /// Returns the whole file of an absent entry.
+    #[must_use]
+    pub fn file(&self, wanted: &AbsentFile<'_>) -> Option<Content> {
+        let found = self.contents.iter().find(|content| wanted.is_of(&content.bytes));
+        found.map(|content| content.bytes.clone())
+    }
 }
 
 impl Contents {
     fn push(&mut self, path: &Path, bytes: Content) -> usize {
-        self.list.push(JournalContent { bytes, path: path.to_owned(), reads: None });
+        let path = path.to_owned();
+        self.list.push(JournalContent { bytes, path, reads: None, unknown: Vec::new() });
         self.list.len() - 1
     }
 
@@ -99,8 +116,8 @@ impl Contents {
                 };
             }
             None => {
-                let bytes = file.content.clone();
-                self.list.push(JournalContent { bytes, path: path.to_owned(), reads });
+                let (bytes, path) = (file.content.clone(), path.to_owned());
+                self.list.push(JournalContent { bytes, path, reads, unknown: Vec::new() });
                 self.by_stamp.insert(file.stamp, self.list.len() - 1);
             }
         }

@@ -148,6 +148,12 @@ impl Host for JournalHost {
         value
     }
 
+    fn file_store(&self) -> Option<PathBuf> {
+        // The variables that a replay needs are recorded.
+        self.cache_home()?;
+        self.inner.file_store()
+    }
+
     fn distrust(&self, folder: &Path) -> Option<Distrust> {
         self.inner.distrust(folder)
     }

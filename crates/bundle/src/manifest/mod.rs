@@ -1,17 +1,19 @@
 //! Manifest: description of a bundle, in its first entry.
 
+mod absent_file;
 mod requested_path;
 mod search_options;
 mod sha256;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub(crate) use options::Bytes;
 use options::FileSearch;
 use serde::{Deserialize, Serialize};
 
+pub use self::absent_file::AbsentFile;
 pub(crate) use self::requested_path::{Failure, Owner, PathAnswer, RequestedPath};
 pub(crate) use self::search_options::SearchOptions;
 pub(crate) use self::sha256::{Hasher, Sha256};
@@ -21,9 +23,13 @@ use crate::error::Error;
 pub(crate) const NAME: &str = "manifest.json";
 /// Value that identifies a manifest.
 pub(crate) const FORMAT: &str = "unwind-perf-bundle";
-/// Current format version. Earlier ones are readable: version 1 has no links, and versions 1 and 2 state the file
-/// options as arguments of the command.
-pub(crate) const VERSION: u32 = 3;
+/// Latest format version. Earlier ones are readable: version 1 has no links, versions 1 and 2 state the file options as
+/// arguments of the command, and versions 1 to 3 have all files.
+pub(crate) const VERSION: u32 = 4;
+/// Version of a bundle with all its files.
+pub(crate) const VERSION_WITH_FILES: u32 = 3;
+/// Start of the names of entries with a build-id.
+pub(crate) const BUILD_IDS: &str = ".build-id/";
 
 /// Facts about a bundle other than the host's answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,6 +46,8 @@ pub struct BundleFacts {
     pub anonymized: bool,
     /// SHA-256 of the JSON output of the run.
     pub json_sha256: Option<[u8; 32]>,
+    /// True if files with a build-id are left out, since readers have a store of them.
+    pub omits_files: bool,
 }
 
 /// Contents of a bundle.
@@ -78,11 +86,17 @@ pub(crate) struct StoredContent {
     /// Omitted ranges, sorted; empty if absent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) holes: Vec<(u64, u64)>,
+    /// True if the bundle does not contain the file: readers have it in a store. The SHA-256 is that of the whole file.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) absent: bool,
 }
 
 impl StoredContent {
     /// Returns the stored ranges, sorted.
     pub(crate) fn stored_ranges(&self) -> Vec<Range<u64>> {
+        if self.absent {
+            return Vec::new();
+        }
         let ends = self.holes.iter().map(|hole| hole.0).chain(std::iter::once(self.size));
         let starts = std::iter::once(0).chain(self.holes.iter().map(|hole| hole.1));
         starts.zip(ends).map(|(start, end)| start..end).filter(|it| !it.is_empty()).collect()
@@ -100,7 +114,22 @@ impl Manifest {
             stacks: self.stacks,
             anonymized: self.anonymized,
             json_sha256: self.json_sha256.map(|it| it.0),
+            omits_files: self.omits_files(),
         }
+    }
+
+    /// Returns true if readers need a store of files by build-id.
+    #[must_use]
+    pub fn omits_files(&self) -> bool {
+        self.contents.iter().any(|stored| stored.absent)
+    }
+
+    /// Returns the holes of the file at a path, sorted.
+    pub(crate) fn holes_of(&self, path: &Path) -> Vec<(u64, u64)> {
+        let path = Bytes::of_path(path);
+        let at = self.places.iter().filter(|place| place.path == path);
+        let stored = at.filter_map(RequestedPath::content).find_map(|at| self.contents.get(at));
+        stored.map(|stored| stored.holes.clone()).unwrap_or_default()
     }
 
     /// Returns true if the format has links at the end.
@@ -145,9 +174,12 @@ impl Manifest {
                 "it names more than {MOST_NAMED} folders and files"
             )));
         }
-        for StoredContent { name, size, holes, .. } in &self.contents {
+        for StoredContent { name, size, holes, absent, .. } in &self.contents {
             if !is_name(name) {
                 return Err(Error::invalid(format!("{name:?} is no name of an entry")));
+            }
+            if *absent && !(name.starts_with(BUILD_IDS) && holes.is_empty()) {
+                return Err(Error::invalid(format!("{name} cannot be absent")));
             }
             let mut last = 0;
             for &(from, to) in holes {
@@ -195,7 +227,13 @@ mod tests {
     #[test]
     fn what_is_kept_is_between_the_holes() {
         let sha256 = Sha256([0; 32]);
-        let stored = |size, holes| StoredContent { name: "x".to_owned(), size, sha256, holes };
+        let stored = |size, holes| StoredContent {
+            name: "x".to_owned(),
+            size,
+            sha256,
+            holes,
+            absent: false,
+        };
         assert_eq!(stored(9, vec![]).stored_ranges(), std::slice::from_ref(&(0..9)));
         assert_eq!(stored(9, vec![(0, 2), (4, 5)]).stored_ranges(), [2..4, 5..9]);
         assert_eq!(stored(9, vec![(0, 9)]).stored_ranges(), []);
@@ -234,8 +272,16 @@ mod tests {
         assert_eq!(error(manifest(1, "", "0")), wrong("it has no such content"));
         assert_eq!(error(manifest(2, "", "null")), Ok(()));
         assert_eq!(error(manifest(3, "", "null")), Ok(()));
-        for other in [0, 4] {
-            let later = format!("the bundle has format version {other}; this program reads 1 to 3");
+        assert_eq!(
+            error(manifest(4, &content("x", r#"[],"absent":true"#), "null")),
+            wrong("x cannot be absent")
+        );
+        assert_eq!(
+            error(manifest(4, &content(".build-id/ab/cdef/elf", r#"[],"absent":true"#), "0")),
+            Ok(())
+        );
+        for other in [0, 5] {
+            let later = format!("the bundle has format version {other}; this program reads 1 to 4");
             assert_eq!(error(manifest(other, "", "null")), Err(later));
         }
         assert!(error("{}".to_owned()).is_err() && error("[".repeat(100_000)).is_err());

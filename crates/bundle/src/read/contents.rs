@@ -39,7 +39,7 @@ pub(super) fn read_content(
     }
     let holes = stored.holes.iter().filter_map(|&(from, to)| Some(address(from)?..address(to)?));
     let (bytes, reads): (_, Reads) = new.finish(&holes.collect::<Vec<_>>())?;
-    Ok(BundleContent { bytes, reads, counted })
+    Ok(BundleContent { bytes, reads: Some(reads), counted })
 }
 
 fn address(offset: u64) -> Option<usize> {

@@ -12,7 +12,7 @@ use host::{
     RecordedFile,
 };
 
-use crate::manifest::{Bytes, Manifest, PathAnswer, RequestedPath};
+use crate::manifest::{AbsentFile, Bytes, Manifest, PathAnswer, RequestedPath};
 
 /// Host that answers from a bundle alone.
 #[derive(Debug)]
@@ -21,26 +21,39 @@ pub struct BundleHost {
     places: HashMap<Bytes, HashMap<Option<Bytes>, RequestedPath>>,
     variables: HashMap<String, Option<OsString>>,
     vdso: Option<Vec<u8>>,
-    contents: Vec<BundleContent>,
+    /// The files; `None` for an absent one.
+    contents: Vec<Option<BundleContent>>,
     /// One path of each content.
     paths: Vec<PathBuf>,
     /// Requested paths that the bundle does not contain.
     unknown: Mutex<BTreeSet<PathBuf>>,
+    /// Build-ids of absent files that no store has, by index of the content.
+    missing: Vec<Option<String>>,
+    /// Requested paths of such files, with their build-ids.
+    not_stored: Mutex<BTreeSet<(PathBuf, String)>>,
 }
 
 /// Stored file, and the reads in its holes.
 #[derive(Debug)]
 pub(super) struct BundleContent {
     pub(super) bytes: Content,
-    pub(super) reads: Reads,
+    /// The reads in its holes; `None` for a file of a store, which is whole.
+    pub(super) reads: Option<Reads>,
     /// Accounting of its memory, which is a mapping.
     #[expect(dead_code, reason = "it counts while it lives")]
     pub(super) counted: CountedBytes,
 }
 
+impl BundleContent {
+    /// A file of a store, which takes no memory.
+    pub(super) fn of_store(bytes: Content) -> Self {
+        Self { bytes, reads: None, counted: CountedBytes::new(0) }
+    }
+}
+
 impl BundleHost {
-    pub(super) fn new(manifest: &Manifest, contents: Vec<BundleContent>) -> Self {
-        let vdso = manifest.vdso.and_then(|at| contents.get(at));
+    pub(super) fn new(manifest: &Manifest, contents: Vec<Option<BundleContent>>) -> Self {
+        let vdso = manifest.vdso.and_then(|at| contents.get(at)?.as_ref());
         let vdso = vdso.map(|content| content.bytes.to_vec());
         let mut paths = vec![PathBuf::new(); contents.len()];
         let mut places: HashMap<Bytes, HashMap<Option<Bytes>, RequestedPath>> = HashMap::new();
@@ -55,14 +68,23 @@ impl BundleHost {
         let variables = variables
             .map(|(name, value)| (name.clone(), value.as_ref().map(Bytes::to_os_string)))
             .collect();
-        Self { places, variables, vdso, contents, paths, unknown: Mutex::default() }
+        let missing = manifest.contents.iter().zip(&contents).map(|(stored, content)| {
+            let id = AbsentFile(stored).build_id().filter(|_| content.is_none())?;
+            Some(id.0)
+        });
+        let missing = missing.collect();
+        let (unknown, not_stored) = (Mutex::default(), Mutex::default());
+        Self { places, variables, vdso, contents, paths, unknown, missing, not_stored }
     }
 
     /// Returns the paths of files with reads in their holes.
     #[must_use]
     pub fn read_holes(&self) -> Vec<PathBuf> {
+        let is_read = |content: &Option<BundleContent>| {
+            content.as_ref().and_then(|content| content.reads.as_ref()).is_some_and(Reads::any)
+        };
         let contents = self.contents.iter().zip(&self.paths);
-        contents.filter(|(content, _)| content.reads.any()).map(|(_, path)| path.clone()).collect()
+        contents.filter(|(content, _)| is_read(content)).map(|(_, path)| path.clone()).collect()
     }
 
     /// Returns the answer for a place.
@@ -80,6 +102,15 @@ impl BundleHost {
         HostError::missing(path)
     }
 
+    /// Records a request for bytes that are not here.
+    fn not_there(&self, path: &Path, content: Option<usize>) -> HostError {
+        let id = content.and_then(|at| self.missing.get(at)?.as_ref());
+        let Some(id) = id else { return self.unknown(path) };
+        let mut not_stored = self.not_stored.lock().unwrap_or_else(PoisonError::into_inner);
+        not_stored.insert((path.to_owned(), id.clone()));
+        HostError::missing(path)
+    }
+
     /// Returns stamp, owner and bytes of a regular file.
     fn file(
         &self,
@@ -89,8 +120,8 @@ impl BundleHost {
         let place = self.place(path, origin)?;
         match &place.found {
             PathAnswer::File { content, owner, .. } => {
-                let content = content.and_then(|at| self.contents.get(at));
-                let content = content.ok_or_else(|| self.unknown(path))?;
+                let found = content.and_then(|at| self.contents.get(at)?.as_ref());
+                let content = found.ok_or_else(|| self.not_there(path, *content))?;
                 let stamp = stamp(&place.found).unwrap_or_default();
                 Ok((stamp, owner.map(Into::into), &content.bytes))
             }
@@ -177,7 +208,11 @@ impl Host for BundleHost {
     fn findings(&self) -> Vec<HostFinding> {
         let unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let unknown = unknown.into_iter().map(|path| HostFinding::NotInBundle { path });
+        let missing = self.not_stored.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let missing = missing.into_iter();
+        let missing = missing.map(|(path, build_id)| HostFinding::NotInStore { path, build_id });
         unknown
+            .chain(missing)
             .chain(self.read_holes().into_iter().map(|path| HostFinding::Hole { path }))
             .collect()
     }

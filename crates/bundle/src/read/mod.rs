@@ -6,14 +6,14 @@ mod host;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use ::host::ByteStream;
+use ::host::{ByteStream, Content};
 use budget::{Budget, Exhausted, JsonShape, Resource};
 
 use self::contents::read_content;
 use self::host::BundleContent;
 pub use self::host::BundleHost;
 use crate::error::Error;
-use crate::manifest::{Manifest, NAME};
+use crate::manifest::{AbsentFile, Manifest, NAME};
 
 /// Magic number of a zstd frame. Source: RFC 8878, 3.1.1.
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
@@ -73,6 +73,19 @@ impl Bundle {
     /// # Errors
     /// If it is damaged, does not match its manifest, or exceeds the budget.
     pub fn read(bytes: &[u8], budget: &Budget) -> Result<Self, Error> {
+        Self::read_with(bytes, budget, &|_| None)
+    }
+
+    /// Reads a bundle whose absent files are those that `find` returns; it may return files that do not fit. Without
+    /// them, the host does not have the files.
+    ///
+    /// # Errors
+    /// As for [`Self::read`].
+    pub fn read_with(
+        bytes: &[u8],
+        budget: &Budget,
+        find: &dyn Fn(&AbsentFile<'_>) -> Option<Content>,
+    ) -> Result<Self, Error> {
         let mut allowance = budget.allowance(Resource::BundleBytes, bytes.len() as u64);
         let most_of_manifest = budget.limit(Resource::ManifestBytes).of(bytes.len() as u64);
         // The limit must also cover tar headers and padding.
@@ -107,9 +120,15 @@ impl Bundle {
         }
         let mut contents = Vec::new();
         for stored in &manifest.contents {
+            if stored.absent {
+                let wanted = AbsentFile(stored);
+                let found = find(&wanted).filter(|bytes| wanted.is_of(bytes));
+                contents.push(found.map(BundleContent::of_store));
+                continue;
+            }
             let mut entry = entries.next().ok_or_else(|| truncated(&stored.name))??;
             expect_entry(&entry, &stored.name)?;
-            contents.push(read_content(&mut entry, stored)?);
+            contents.push(Some(read_content(&mut entry, stored)?));
         }
         // Links are for other programs; their targets are ignored here.
         for entry in entries {

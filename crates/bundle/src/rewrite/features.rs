@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use perf_data::{BuildIdEntry, CpuMode, Endian, Event, Feature, Features, Head};
+use profile::query::without_arguments;
 
 use super::container::{attr_bytes, attr_size};
 use super::fields::Fields;
@@ -65,6 +66,15 @@ fn add_texts(
         let words = features.command_line.iter().map(|word| own(word));
         let section = command_line(words.collect());
         sections.insert(Feature::CommandLine.bit(), section);
+    }
+}
+
+/// Replaces the command line by one without the arguments of the recorded program.
+pub(super) fn omit_arguments(sections: &mut BTreeMap<u16, Vec<u8>>, head: &Head) {
+    let words = &head.features().command_line;
+    if !words.is_empty() {
+        let kept = without_arguments(words).into_iter().map(<[u8]>::to_vec);
+        sections.insert(Feature::CommandLine.bit(), command_line(kept.collect()));
     }
 }
 

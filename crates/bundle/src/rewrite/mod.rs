@@ -34,6 +34,8 @@ pub struct Rewriter<'n> {
     /// True if the records come from one file; rounds of the files of a directory are not valid in one file.
     one_file: bool,
     stacks: Stacks,
+    /// True if the arguments of the recorded program stay.
+    with_arguments: bool,
 }
 
 /// `exclude_callchain_user` in the flags of an attribute.
@@ -83,7 +85,20 @@ impl<'n> Rewriter<'n> {
     /// without unknown names is copied.
     #[must_use]
     pub const fn new(names: Option<&'n Pseudonyms>, one_file: bool) -> Self {
-        Self { names, data: Vec::new(), omitted: BTreeMap::new(), one_file, stacks: Stacks::Empty }
+        Self {
+            names,
+            data: Vec::new(),
+            omitted: BTreeMap::new(),
+            one_file,
+            stacks: Stacks::Empty,
+            with_arguments: true,
+        }
+    }
+
+    /// Omits the arguments of the recorded program.
+    #[must_use]
+    pub fn without_arguments(self) -> Self {
+        Self { with_arguments: false, ..self }
     }
 
     /// Creates an empty recording whose samples have no fields for stacks and registers, as that of a recorder that
@@ -178,6 +193,9 @@ impl<'n> Rewriter<'n> {
         }
         let events: Vec<Event> = head.events().iter().map(|it| self.stacks.event(it)).collect();
         let mut features = features::sections(head, &events, self.names);
+        if !self.with_arguments && self.names.is_none() {
+            features::omit_arguments(&mut features, head);
+        }
         features.remove(&Feature::ChainEvidence.bit());
         if let Some(evidence) = evidence {
             features.insert(Feature::ChainEvidence.bit(), evidence.finish(data_start(&events)));

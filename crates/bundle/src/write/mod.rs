@@ -19,8 +19,8 @@ use self::names::UsedNames;
 use self::thin::{FEWEST, holes, most_holes};
 use crate::journal::{JournalAnswer, JournalAnswers, JournalContent, JournalPath};
 use crate::manifest::{
-    BundleFacts, Bytes, FORMAT, Hasher, Manifest, NAME, PathAnswer, RequestedPath, SearchOptions,
-    Sha256, StoredContent, VERSION,
+    BUILD_IDS, BundleFacts, Bytes, FORMAT, Hasher, Manifest, NAME, PathAnswer, RequestedPath,
+    SearchOptions, Sha256, StoredContent, VERSION, VERSION_WITH_FILES,
 };
 use crate::recorded_files::RecordedFiles;
 
@@ -45,6 +45,8 @@ pub struct Written {
     pub whole: u64,
     /// Stored bytes before compression.
     pub kept: u64,
+    /// Number of files that readers have in a store.
+    pub absent: usize,
 }
 
 /// Compression level. Source: zstd(1): 1 to 19.
@@ -61,7 +63,7 @@ pub fn write(
     selection: &ContentSelection,
     out: impl Write,
 ) -> io::Result<Written> {
-    let contents = stored(journal, &facts.recording, selection);
+    let contents = stored(journal, facts, selection);
     let written = Written {
         files: contents.len(),
         whole: journal.whole_bytes(),
@@ -70,6 +72,7 @@ pub fn write(
             .flat_map(StoredContent::stored_ranges)
             .map(|it| it.end - it.start)
             .sum(),
+        absent: contents.iter().filter(|stored| stored.absent).count(),
     };
     let manifest = manifest(journal, facts, selection, contents);
     let mut compressed = zstd::stream::write::Encoder::new(out, LEVEL)?;
@@ -78,11 +81,13 @@ pub fn write(
     let mut json = serde_json::to_vec_pretty(&manifest)?;
     json.push(b'\n');
     append(&mut archive, NAME, &json, &[])?;
-    for (stored, content) in manifest.contents.iter().zip(&journal.contents) {
+    let present = |(stored, _): &(&StoredContent, _)| !stored.absent;
+    for (stored, content) in manifest.contents.iter().zip(&journal.contents).filter(present) {
         append(&mut archive, &stored.name, &content.bytes, &stored.holes)?;
     }
     for (name, content) in Links::of(journal, &manifest.contents, facts, recorded).iter() {
-        let Some(stored) = manifest.contents.get(content) else { continue };
+        let stored = manifest.contents.get(content).filter(|stored| !stored.absent);
+        let Some(stored) = stored else { continue };
         append_link(&mut archive, name, &stored.name)?;
     }
     archive.into_inner()?.finish()?.flush()?;
@@ -98,7 +103,7 @@ fn manifest(
 ) -> Manifest {
     Manifest {
         format: FORMAT.to_owned(),
-        version: VERSION,
+        version: if facts.omits_files { VERSION } else { VERSION_WITH_FILES },
         tool: facts.tool.clone(),
         recording: Bytes::of_path(&facts.recording),
         kept: if matches!(selection, ContentSelection::Whole) { "whole" } else { "needed" }
@@ -121,7 +126,7 @@ fn manifest(
 /// Returns the contents in stored form.
 fn stored(
     journal: &JournalAnswers,
-    recording: &Path,
+    facts: &BundleFacts,
     selection: &ContentSelection,
 ) -> Vec<StoredContent> {
     let whole = |content: &JournalContent| match selection {
@@ -140,8 +145,8 @@ fn stored(
             let needed = needed.as_ref()?;
             Some(holes(content.bytes.len() as u64, needed, smallest))
         };
-        left_out =
-            journal.contents.iter().zip(&needed).map(|it| of(it).unwrap_or_default()).collect();
+        let all = |it: (&JournalContent, _)| joined(of(it).unwrap_or_default(), &it.0.unknown);
+        left_out = journal.contents.iter().zip(&needed).map(all).collect();
         if left_out.iter().map(Vec::len).sum::<usize>() <= most_holes() {
             break;
         }
@@ -152,14 +157,41 @@ fn stored(
     let stored = contents.map(|(content, holes)| {
         let size = content.bytes.len() as u64;
         let name = String::new();
-        let mut stored = StoredContent { name, size, sha256: Sha256([0; 32]), holes };
+        let sha256 = Sha256([0; 32]);
+        let mut stored = StoredContent { name, size, sha256, holes, absent: false };
         stored.sha256 = hash(&content.bytes, &stored.stored_ranges());
-        let part = content.path.strip_prefix(recording).ok();
+        let part = content.path.strip_prefix(&facts.recording).ok();
         let of_recording = part.and_then(|rest| names.of_recording(rest));
         stored.name = of_recording.unwrap_or_else(|| names.of_file(content, stored.sha256));
+        if facts.omits_files && is_in_stores(&stored.name) {
+            let whole = hash(&content.bytes, std::slice::from_ref(&(0..size)));
+            stored = StoredContent { holes: Vec::new(), sha256: whole, absent: true, ..stored };
+        }
         stored
     });
     stored.collect()
+}
+
+/// Returns true for the entries of files that stores have by build-id. Nobody stores a vdso.
+fn is_in_stores(name: &str) -> bool {
+    name.starts_with(BUILD_IDS) && !name.ends_with("/vdso")
+}
+
+/// Returns the union of two lists of sorted ranges.
+fn joined(mut holes: Vec<(u64, u64)>, others: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    if others.is_empty() {
+        return holes;
+    }
+    holes.extend_from_slice(others);
+    holes.sort_unstable();
+    let mut all: Vec<(u64, u64)> = Vec::with_capacity(holes.len());
+    for (from, to) in holes {
+        match all.last_mut().filter(|last| from <= last.1) {
+            Some(last) => last.1 = last.1.max(to),
+            None => all.push((from, to)),
+        }
+    }
+    all
 }
 
 /// Returns the SHA-256 of ranges of a file.

@@ -43,6 +43,8 @@ pub enum FileFindingKind {
     SharedFolder,
     /// Data missing in a bundle, because it was not requested when the bundle was made.
     NotInBundle,
+    /// A file that the bundle leaves to stores, which do not have it.
+    NotInStore,
     /// A part of a file that the bundle omitted and that was read.
     Hole,
 }
@@ -66,6 +68,7 @@ impl FileFindingKind {
             Self::Server => "debuginfod-failed",
             Self::SharedFolder => "folder-not-trusted",
             Self::NotInBundle => "not-in-bundle",
+            Self::NotInStore => "not-in-store",
             Self::Hole => "hole",
         }
     }
@@ -107,6 +110,7 @@ impl From<&HostFinding> for FileFindingKind {
     fn from(finding: &HostFinding) -> Self {
         match finding {
             HostFinding::NotInBundle { .. } => Self::NotInBundle,
+            HostFinding::NotInStore { .. } => Self::NotInStore,
             HostFinding::Hole { .. } => Self::Hole,
         }
     }

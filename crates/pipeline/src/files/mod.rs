@@ -1,5 +1,6 @@
 //! The files of a run: stores, folders and servers of the options, files of the recorder, and map hints.
 
+mod absent;
 #[cfg(feature = "debuginfod")]
 mod debuginfod;
 #[cfg(feature = "debuginfod")]
@@ -37,6 +38,7 @@ use crate::references::{refuse_shared, resolved};
 use crate::setting::Setting;
 use hinted::{HintedFile, HintedFiles, open_hints};
 
+pub(crate) use absent::ReaderStores;
 pub use source_files::SourceFiles;
 
 /// Sources of the files of a run.

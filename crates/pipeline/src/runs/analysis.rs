@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use address::{BuildId, ModuleId};
 use host::Host;
-use image_store::FileProof;
+use image_store::{FileProof, Image};
 use module_map::{Module, Timeline};
 use options::{FileSearch, Spelling};
 use perf_data::{Findings, Head, Session, Severity};
@@ -98,6 +98,12 @@ impl Analysis {
     pub fn proof(&self, module: &Module) -> Option<FileProof> {
         self.sources.file(module)?;
         self.sources.images()?.proof(module)
+    }
+
+    /// Returns the file that was opened for a module; `None` if no file was used.
+    #[must_use]
+    pub fn image(&self, module: &Module) -> Option<&Image> {
+        Some(self.sources.file(module)?.image())
     }
 
     /// Returns the modules as recorded, with the same ids as in the profile. Those of a recalled profile are the ones

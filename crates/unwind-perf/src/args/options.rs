@@ -21,7 +21,7 @@ use crate::spelling::SPELLING;
 
 use super::fields::{GroupedBy, redaction_key, value_argument};
 use super::groups::WeightArgs;
-use super::{Cli, FileArgs, FilterArgs, FoldedArgs, RunArgs};
+use super::{BundleArgs, Cli, FileArgs, FilterArgs, FoldedArgs, RunArgs};
 
 /// The recording that an argument names: a path, or `-` for standard input.
 pub(crate) fn source(input: &Path) -> Source {
@@ -242,6 +242,31 @@ fn are_there(files: &FileSearch) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+impl BundleArgs {
+    /// The options of the run that the bundle is made from. They are read once, as [`RunArgs::options`].
+    ///
+    /// # Errors
+    /// If a file or folder that the user named cannot be used, or an option means nothing to a bundle.
+    pub(crate) fn options(&self) -> anyhow::Result<Options> {
+        let Some(path) = &self.options_json else {
+            let files = FileSearch { kallsyms: self.kallsyms.clone(), ..self.files.search()? };
+            let jobs = self.jobs.and_then(NonZeroU16::new);
+            let limits = Limits { jobs, ..Limits::default() };
+            let with_arguments = self.with_arguments;
+            return Ok(Options { files, limits, with_arguments, ..Options::default() });
+        };
+        let given = options_of_json(path)?;
+        let Options { files, limits, with_arguments, .. } = given.clone();
+        let kept = Options { files, limits, with_arguments, ..Options::default() };
+        let (given, known) = (given.to_object(), kept.to_object());
+        if let Some(name) = given.keys().find(|name| !known.contains_key(*name)) {
+            bail!("the option {name} means nothing to a bundle, which has all samples and names");
+        }
+        limit_memory(kept.limits.memory.or_usual(default_memory_limit()));
+        Ok(Options { files: usable(&kept.files)?, ..kept })
+    }
 }
 
 impl FoldedArgs {

@@ -10,18 +10,22 @@ use bundle::{FinishedChain, Pseudonyms, Rewriter};
 use hashbrown::HashMap;
 use host::Origin;
 use perf_data::{ChainEvidenceWriter, Findings, FrameRun, RawBody, Severity, visit_records};
-use pipeline::{MapReplay, Observer, Options};
+use pipeline::{MapReplay, Observer, Options, Pipeline};
 use profile::{EndReason, FoundBy, Profile, SampleId, SampleRow};
 
-use crate::args::{host, open, pipeline, source, with_argument};
+use crate::args::{source, with_argument};
 use crate::terminal::print_note;
 
 /// Form of the callchains that replace stacks.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ChainForm<'n> {
-    /// Own frames of the sample, as a recorder would have unwound them; with pseudonyms if there are any. Finished
-    /// callchains stay.
-    Own(Option<&'n Pseudonyms>),
+    /// Own frames of the sample, as a recorder would have unwound them. Finished callchains stay.
+    Own {
+        /// Pseudonyms of names, if there are any.
+        names: Option<&'n Pseudonyms>,
+        /// True if the recorded program's arguments stay.
+        with_arguments: bool,
+    },
     /// All frames, with their evidence.
     Finished,
 }
@@ -34,27 +38,31 @@ pub(super) struct Rewritten {
     pub(super) kernel_reference: Option<(Vec<u8>, Avma)>,
 }
 
-/// Rewrites a recording with callchains instead of stacks and registers. `profile` is the result of the recording.
+/// Rewrites a recording with callchains instead of stacks and registers. `profile` is the result of the recording,
+/// `pipeline` that of its host.
 ///
 /// # Errors
 /// If the recording is damaged, or has a form that cannot be rewritten.
 pub(super) fn rewritten(
+    pipeline: &Pipeline,
     input: &Path,
     profile: &Profile,
     options: &Options,
     observer: &Arc<dyn Observer>,
     form: ChainForm<'_>,
 ) -> anyhow::Result<Rewritten> {
-    let maps = pipeline().maps(source(input), options, observer);
+    let maps = pipeline.maps(source(input), options, observer);
     let mut maps = maps.map_err(with_argument)?;
     let rows = rows_by_position(profile, &mut maps)?;
     let kernel_reference = maps.timeline.kernel_reference();
     let kernel_reference = kernel_reference.map(|(symbol, at)| (symbol.to_vec(), at));
-    let (recording, watch) = open(input)?;
-    let one_file = !host().is_dir(input, Origin::User);
+    let (recording, watch) = pipeline.open(source(input))?;
+    let one_file = !pipeline.host().is_dir(input, Origin::User);
     let (mut rewriter, is_finished) = match form {
-        ChainForm::Own(names) => {
-            (Rewriter::new(names, one_file), maps.head().chain_evidence().is_some())
+        ChainForm::Own { names, with_arguments } => {
+            let rewriter = Rewriter::new(names, one_file);
+            let rewriter = if with_arguments { rewriter } else { rewriter.without_arguments() };
+            (rewriter, maps.head().chain_evidence().is_some())
         }
         ChainForm::Finished => (Rewriter::unwound(one_file), true),
     };

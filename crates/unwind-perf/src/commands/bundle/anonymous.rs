@@ -1,22 +1,23 @@
 //! An anonymous host for `--anonymize`: the recording with pseudonyms and without stacks,
 //! and image files that contain only the names of functions.
 
-use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use bundle::{AnonymousMachine, Differences, KERNEL_LIST, Pseudonyms, RECORDING, differences};
-use hashbrown::HashSet;
-use host::{Host, Origin, RecordedFile};
+use hashbrown::{HashMap, HashSet};
+use host::{Host, RecordedFile};
 use image_store::{FileProof, Image};
 use module_map::{Inode, Module};
-use pipeline::{Analysis, Demangle, FileSearch, NameOptions, Observer, Options, Source};
+use pipeline::{
+    Analysis, Demangle, FileSearch, NameOptions, Observer, Options, ResolvedSource, Source,
+};
 use profile::Profile;
 use rustix::rand::{GetRandomFlags, getrandom};
 
-use crate::args::{host, pipeline, pipeline_on, source, with_argument};
+use crate::args::{pipeline_on, source, with_argument};
 use crate::commands::callchains::{ChainForm, rewritten};
 use crate::terminal::print_note;
 
@@ -38,20 +39,22 @@ impl Anonymous {
     /// # Errors
     /// If the recording cannot be read or rewritten.
     pub(super) fn new(
-        input: &Path,
-        options: &Options,
+        packed: &ResolvedSource,
         observer: &Arc<dyn Observer>,
     ) -> anyhow::Result<Self> {
+        let (input, options) = (packed.source.name(), &packed.options);
         let analyze = |options: &Options| {
-            let analysis = pipeline().analyze(source(input), options, observer);
+            let analysis = packed.pipeline.analyze(source(input), options, observer);
             analysis.map_err(with_argument)
         };
         let shown = analyze(options)?;
         let as_in_files = NameOptions { demangle: Some(Demangle::None), ..options.names.clone() };
         let raw = analyze(&Options { names: as_in_files, ..options.clone() })?.profile;
         let names = Pseudonyms::new(salt()?);
-        let form = ChainForm::Own(Some(&names));
-        let recording = rewritten(input, &shown.profile, options, observer, form)?;
+        let form = ChainForm::Own { names: Some(&names), with_arguments: false };
+        let recording =
+            rewritten(&packed.pipeline, input, &shown.profile, options, observer, form)?;
+        let images = images(&shown);
         let modules = shown.modules().iter();
         let identities: Vec<_> = modules.map(|it| recorded_file(it, shown.proof(it))).collect();
         let mut as_shown = HashSet::new();
@@ -66,7 +69,8 @@ impl Anonymous {
                 identities: &identities,
                 written: shown.written,
             };
-            let (host, has_list) = machine.host(&recording.bytes, &|path| open(&shown, path));
+            let (host, has_list) =
+                machine.host(&recording.bytes, &|path| images.get(path).cloned());
             let host: Arc<dyn Host> = Arc::new(host);
             let kallsyms = has_list.then(|| KERNEL_LIST.into());
             let files = FileSearch { kallsyms, ..FileSearch::default() };
@@ -117,13 +121,19 @@ fn salt() -> anyhow::Result<[u8; 32]> {
     Ok(salt)
 }
 
-/// Opens an image of the recorded host by the path at which it was opened.
-fn open(analysis: &Analysis, path: &[u8]) -> Option<Image> {
-    let (host, path) = (host(), Path::new(OsStr::from_bytes(path)));
-    if path == Path::new("[vdso]") {
-        return Image::from_vec(path, analysis.host().running_vdso()?).ok();
+/// Returns the files of the recorded host by the path at which they were opened; code of run-time compilers has none.
+fn images(analysis: &Analysis) -> HashMap<Vec<u8>, Image> {
+    let host = &**analysis.host();
+    let opened = analysis.modules().iter().filter_map(|module| analysis.image(module));
+    let files = opened.filter_map(|image| Image::open(host, image.path(), image.origin()).ok());
+    let path = |image: &Image| image.path().as_os_str().as_bytes().to_vec();
+    let mut images: HashMap<_, _> = files.map(|image| (path(&image), image)).collect();
+    let vdso = Path::new("[vdso]");
+    let running = analysis.host().running_vdso();
+    if let Some(image) = running.and_then(|bytes| Image::from_vec(vdso, bytes).ok()) {
+        images.insert(path(&image), image);
     }
-    Image::open(&*host, path, Origin::User).ok()
+    images
 }
 
 fn replay(

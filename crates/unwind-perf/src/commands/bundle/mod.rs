@@ -18,7 +18,7 @@ use bundle::{
     BundleFacts, ContentSelection, JournalAnswers, JournalHost, RECORDING, RecordedFiles, Written,
 };
 use host::{FileKind, Host, NewFile, Origin};
-use pipeline::{FileSearch, Observer, Options, search_in_bundle};
+use pipeline::{Observer, Options, ResolvedSource, search_in_bundle};
 
 use self::anonymous::Anonymous;
 use self::stripped::{Stripped, print_changed};
@@ -30,20 +30,22 @@ use crate::terminal::{Inputs, OutputTarget, Progress, Status, print_damage, prin
 
 /// Writes a bundle.
 pub(super) fn run(args: &BundleArgs) -> anyhow::Result<Status> {
-    on_pool(args.jobs.map_or(0, usize::from), || bundled(args))
+    let options = args.options()?;
+    on_pool(options.limits.threads(), || bundled(args, options))
 }
 
-fn bundled(args: &BundleArgs) -> anyhow::Result<Status> {
+fn bundled(args: &BundleArgs, options: Options) -> anyhow::Result<Status> {
     let input = args.input.path()?;
-    let files = FileSearch { kallsyms: args.kallsyms.clone(), ..args.files.search()? };
+    let Options { files, with_arguments, .. } = options;
+    // The bundle must give the result of a run without other options.
     let options = Options { files, ..Options::default() };
-    check(input, &options)?;
+    let packed = packed_source(input, &options, args)?;
     let inputs = Inputs::new(input, &options, &args.files.map_file);
     let target = OutputTarget::regular_file(&args.output, &inputs)?;
     let place = target.place().unwrap_or(&args.output);
     let progress = Arc::new(Progress::new(args.quiet, false));
     let observer: Arc<dyn Observer> = progress.clone();
-    let (run, anonymous) = noted(input, place, &options, args, &observer)?;
+    let (run, anonymous) = noted(&packed, place, with_arguments, args, &observer)?;
 
     let keep = if args.whole {
         ContentSelection::Whole
@@ -67,15 +69,16 @@ fn bundled(args: &BundleArgs) -> anyhow::Result<Status> {
 
 /// Runs on the host that goes into the bundle: this one, one without stacks, or an anonymous one.
 fn noted(
-    input: &Path,
+    packed: &ResolvedSource,
     place: &Path,
-    options: &Options,
+    with_arguments: bool,
     args: &BundleArgs,
     observer: &Arc<dyn Observer>,
 ) -> anyhow::Result<(JournaledRun, Option<Anonymous>)> {
+    let (input, options) = (packed.source.name(), &packed.options);
     let failed = |option: &str| format!("{option}: {}", input.display());
     if args.anonymize {
-        let machine = Anonymous::new(input, options, observer);
+        let machine = Anonymous::new(packed, observer);
         let machine = machine.with_context(|| failed("--anonymize"))?;
         let host = Arc::clone(&machine.host);
         let recording = Path::new(RECORDING);
@@ -83,15 +86,17 @@ fn noted(
         return Ok((run, Some(machine)));
     }
     if args.no_stacks {
-        let stripped = Stripped::new(input, place, options, observer);
+        let stripped = Stripped::new(packed, place, with_arguments, observer);
         let stripped = stripped.with_context(|| failed("--no-stacks"))?;
         let host = Arc::clone(&stripped.host);
-        return Ok((
-            JournaledRun::new(host, input, options, Some(&stripped), args, observer)?,
-            None,
-        ));
+        let mut run = JournaledRun::new(host, input, options, Some(&stripped), args, observer)?;
+        if let Some(bundle) = &packed.bundle {
+            run.taken.add_holes(bundle.manifest());
+        }
+        return Ok((run, None));
     }
-    Ok((JournaledRun::new(host(), input, options, None, args, observer)?, None))
+    let host = Arc::clone(packed.host());
+    Ok((JournaledRun::new(host, input, options, None, args, observer)?, None))
 }
 
 /// A run with a journal of its queries.
@@ -137,6 +142,7 @@ impl JournaledRun {
             stacks,
             anonymized: args.anonymize,
             json_sha256,
+            omits_files: args.no_files,
         };
         Ok(Self { taken, facts, recorded, status, is_private: args.private })
     }
@@ -158,7 +164,8 @@ fn write(
         let written = bundle::write(&run.taken, &run.facts, &run.recorded, &keep, &mut out);
         let written = written.and_then(|it| out.flush().map(|()| it)).with_context(failed)?;
         drop(out);
-        let holes = match replay(&new.path(), observer, run.facts.json_sha256)? {
+        let replayed = replay(&new.path(), &run.taken, observer, run.facts.json_sha256)?;
+        let holes = match replayed {
             ReplayVerdict::Same => return Ok((written, new, true)),
             ReplayVerdict::Other { holes } => holes,
         };
@@ -169,8 +176,15 @@ fn write(
     }
 }
 
-/// Refuses inputs that cannot be bundled.
-fn check(input: &Path, options: &Options) -> anyhow::Result<()> {
+/// Returns the recording to pack, which can be in a bundle with more data.
+///
+/// # Errors
+/// If it cannot be packed.
+fn packed_source(
+    input: &Path,
+    options: &Options,
+    args: &BundleArgs,
+) -> anyhow::Result<ResolvedSource> {
     let name = input.display();
     let is_whole = |kind| matches!(kind, FileKind::Regular | FileKind::Directory);
     let stat = host().stat(input, Origin::User);
@@ -179,9 +193,10 @@ fn check(input: &Path, options: &Options) -> anyhow::Result<()> {
             "{name} can be read only once, but a bundle is verified by a second reading; name a file"
         );
     }
-    let resolved = pipeline().resolve_source(source(input), &Options::default());
-    if resolved.map_err(with_argument)?.bundle.is_some() {
-        bail!("{name} is already a bundle");
+    let packed = pipeline().resolve_source(source(input), options).map_err(with_argument)?;
+    if let Some(bundle) = &packed.bundle {
+        check_bundle(input, &bundle.manifest().facts(), args)?;
+        return Ok(packed);
     }
     for store in &options.files.build_id_stores {
         if !host().is_dir(store, Origin::User) {
@@ -189,6 +204,25 @@ fn check(input: &Path, options: &Options) -> anyhow::Result<()> {
                 "--buildid-dir {}: archives cannot be bundled; unpack it and name the directory",
                 store.display()
             );
+        }
+    }
+    Ok(packed)
+}
+
+/// Refuses a bundle that cannot be packed again.
+fn check_bundle(input: &Path, facts: &BundleFacts, args: &BundleArgs) -> anyhow::Result<()> {
+    let name = input.display();
+    if facts.anonymized {
+        bail!("{name} is an anonymized bundle already");
+    }
+    if !(args.no_stacks || args.anonymize) {
+        bail!(
+            "{name} is already a bundle; --no-stacks and --anonymize make one with less data of it"
+        );
+    }
+    for (option, given) in [("--whole", args.whole), ("--no-files", args.no_files)] {
+        if given {
+            bail!("{option}: {name} is a bundle, which may lack parts of its files");
         }
     }
     Ok(())
@@ -214,7 +248,7 @@ fn more(keep: &ContentSelection, holes: &[PathBuf]) -> Option<ContentSelection> 
 /// Prints the size of the bundle, and which parts of it may be secret.
 fn account(output: &Path, written: &Written, stacks: bool) -> anyhow::Result<()> {
     let packed = host().stat(output, Origin::User)?.stamp.size;
-    let Written { files, whole, kept } = *written;
+    let Written { files, whole, kept, absent } = *written;
     let mb = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
     print_note(&format!(
         "The bundle has {} of the {} in {files} files; its size is {}. It gave the same result as the recording.",
@@ -222,6 +256,11 @@ fn account(output: &Path, written: &Written, stacks: bool) -> anyhow::Result<()>
         mb(whole),
         mb(packed),
     ));
+    if absent > 0 {
+        print_note(&format!(
+            "{absent} of the files are left out; readers need a store with them: --buildid-dir, --debug-dir, --debuginfod"
+        ));
+    }
     if stacks {
         print_note(
             "The recording has copies of stacks, which can contain passwords, keys and personal data of the recorded \

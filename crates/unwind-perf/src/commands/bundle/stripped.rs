@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use host::{Host, NewFile, OpenedFileHost, Origin};
-use pipeline::{Observer, Options};
+use pipeline::{Observer, ResolvedSource};
 use profile::Profile;
 use rustix::fs::{Timespec, Timestamps, futimens};
 
-use crate::args::{host, pipeline, source, with_argument};
+use crate::args::{host, source, with_argument};
 use crate::commands::callchains::{ChainForm, changed, rewritten};
 use crate::terminal::print_note;
 
@@ -30,16 +30,17 @@ impl Stripped {
     /// # Errors
     /// If it cannot be read or written, or has a form that cannot be rewritten.
     pub(super) fn new(
-        input: &Path,
+        packed: &ResolvedSource,
         place: &Path,
-        options: &Options,
+        with_arguments: bool,
         observer: &Arc<dyn Observer>,
     ) -> anyhow::Result<Self> {
-        let machine = host();
-        let analysis = pipeline().analyze(source(input), options, observer);
+        let (input, options) = (packed.source.name(), &packed.options);
+        let analysis = packed.pipeline.analyze(source(input), options, observer);
         let analysis = analysis.map_err(with_argument)?;
+        let form = ChainForm::Own { names: None, with_arguments };
         let bytes =
-            rewritten(input, &analysis.profile, options, observer, ChainForm::Own(None))?.bytes;
+            rewritten(&packed.pipeline, input, &analysis.profile, options, observer, form)?.bytes;
         let failed = || format!("cannot write beside {}", place.display());
         let mut file = NewFile::create(place).with_context(failed)?;
         file.write_all(&bytes).with_context(failed)?;
@@ -50,8 +51,9 @@ impl Stripped {
             tv_nsec: i64::try_from(written.rem_euclid(1_000_000_000))?,
         };
         futimens(&file, &Timestamps { last_access: time, last_modification: time })?;
-        let opened = machine.descriptor(&file.path(), Origin::User)?;
-        let host: Arc<dyn Host> = Arc::new(OpenedFileHost::new(machine, input, opened)?);
+        let opened = host().descriptor(&file.path(), Origin::User)?;
+        let host: Arc<dyn Host> =
+            Arc::new(OpenedFileHost::new(packed.host().clone(), input, opened)?);
         Ok(Self { host, profile: analysis.profile, _file: file })
     }
 }

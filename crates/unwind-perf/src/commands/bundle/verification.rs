@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bundle::HashWriter;
+use bundle::{AbsentFile, HashWriter, JournalAnswers};
 use formats::{Format, FormatOptions};
 use perf_data::SampleType;
 use pipeline::{Analysis, Observer, Options};
@@ -29,14 +29,17 @@ pub(super) fn json_hash(profile: &Profile) -> anyhow::Result<[u8; 32]> {
     Ok(hash.finish())
 }
 
-/// Replays a bundle from its own contents alone.
+/// Replays a bundle from its own contents alone, and absent files of the run.
 pub(super) fn replay(
     bundle: &Path,
+    taken: &JournalAnswers,
     observer: &Arc<dyn Observer>,
     expected: Option<[u8; 32]>,
 ) -> anyhow::Result<ReplayVerdict> {
-    let resolved =
-        pipeline().resolve_source(source(bundle), &Options::default()).map_err(with_argument)?;
+    let options = Options::default();
+    let find = |wanted: &AbsentFile<'_>| taken.file(wanted);
+    let resolved = pipeline().resolve_source_with(source(bundle), &options, &find);
+    let resolved = resolved.map_err(with_argument)?;
     let holes = || resolved.bundle_host().map(bundle::BundleHost::read_holes).unwrap_or_default();
     let source = pipeline::Source::Path(resolved.source.name().to_owned());
     let analysis = resolved.pipeline.analyze(source, &resolved.options, observer);

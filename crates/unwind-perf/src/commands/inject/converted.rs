@@ -29,7 +29,9 @@ pub(super) fn run(args: &InjectArgs) -> anyhow::Result<Status> {
         bail!("{} is damaged; repair or record it again", args.input.display());
     }
     let profile = &analysis.profile;
-    let bytes = rewritten(&args.input, profile, &options, &observer, ChainForm::Finished)?.bytes;
+    let bytes =
+        rewritten(&pipeline(), &args.input, profile, &options, &observer, ChainForm::Finished)?
+            .bytes;
     target.write_all(&bytes)?;
     report(profile.samples.len() as u64, bytes.len() as u64);
     Ok(Status::Complete)

@@ -82,3 +82,20 @@ fn the_recorder_s_options_stay() {
     let all = ["perf", "record", "-F", "99", "--", "env", variable, "/srv/app", argument];
     assert_eq!(words(&["--with-arguments"]), serde_json::json!(all));
 }
+
+#[test]
+fn a_bundle_without_stacks_has_none() {
+    let folder = empty_folder("arguments-of-bundle");
+    std::fs::write(folder.join("perf.data"), recording()).expect("written");
+    let line = |more: &[&str]| {
+        run(&folder, &[&["bundle", "-q", "-o", "a.upb"], more].concat()).expect_status(0);
+        let info = run(&folder, &["info", "--json", "a.upb"]).expect_status(0).json();
+        info["command_line"].clone()
+    };
+    let [argument, variable] = PRIVATE;
+    let all = ["perf", "record", "-F", "99", "--", "env", variable, "/srv/app", argument];
+    assert_eq!(line(&[]), serde_json::json!(all));
+    assert_eq!(line(&["--no-stacks", "--with-arguments"]), serde_json::json!(all));
+    let kept = ["perf", "record", "-F", "99", "--", "/srv/app"];
+    assert_eq!(line(&["--no-stacks"]), serde_json::json!(kept));
+}

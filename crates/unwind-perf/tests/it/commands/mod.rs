@@ -14,6 +14,7 @@ mod incomplete;
 mod off_cpu;
 mod readme;
 mod record;
+mod repacked;
 mod signals;
 mod tables;
 mod targets;
