@@ -203,11 +203,30 @@ class Costs(unittest.TestCase):
         self.assertEqual(set(table["inclusive_marked"].to_pylist()), {False})
         self.assertEqual(json.loads(table.schema.metadata[b"unwind_perf.diff"])["event"], "cpu-clock:u")
 
-    def test_the_picture_is_well_formed(self):
-        html = up.read(case("inlines-gcc"), **FILES)._repr_html_()
-        document = xml.dom.minidom.parseString(html)
-        self.assertGreater(len(document.getElementsByTagName("rect")), 5)
-        self.assertIn("35 samples, 100.0 % complete", html)
+    def test_the_picture_is_the_flame_graph(self):
+        recording = up.read(case("exceptions"), **FILES)
+        html = recording._repr_html_()
+        document = xml.dom.minidom.parseString(html.replace("&nbsp;", " "))
+        frame = document.getElementsByTagName("iframe")[0]
+        page = frame.getAttribute("srcdoc")
+        self.assertIn("40 samples", html)
+        # All functions, not only the outermost ones, and one place for incomplete stacks.
+        titles = re.findall(r"<title>(.*?) \(", page)
+        self.assertEqual(titles.count("[truncated]"), 1)
+        functions = {row["function"] for row in up.top(recording).to_pylist()}
+        self.assertLessEqual({name for name in functions if name.isidentifier()}, set(titles))
+        # A search and a zoom, without an address to keep them in.
+        for part in ('<input id="wanted"', "function zoom(", "function search(", "history.replaceState = function"):
+            self.assertIn(part, page)
+
+    def test_a_recording_that_is_gone_has_a_message_as_its_picture(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "perf.data")
+            path.write_bytes(case("inlines-gcc").read_bytes())
+            recording = up.read(path, **FILES)
+        html = recording._repr_html_()
+        self.assertNotIn("<iframe", html)
+        self.assertIn("No such file or directory", html)
 
 
 class Readers(unittest.TestCase):

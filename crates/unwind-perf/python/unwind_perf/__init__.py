@@ -20,20 +20,28 @@ from ._scale.convert import convert
 from ._scale.shard import rows
 from ._spans import spans
 from ._top import top
+from ._writing.files import WrittenFile, bundle, report
+from ._writing.record import Recorded, RecordOptions, record
 
 __all__ = [
     "Annotation",
     "CallError",
     "MissingFileError",
     "Options",
+    "RecordOptions",
+    "Recorded",
     "Recording",
     "UnwindPerfError",
+    "WrittenFile",
     "annotate",
+    "bundle",
     "convert",
     "diff",
     "folded",
     "program",
     "read",
+    "record",
+    "report",
     "rows",
     "scan",
     "spans",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Union
 
 from ._option_types import OptionsOfAnyEvent, PathLike
 from ._tables import require_pyarrow
-from ._top import counted
+from ._top import Patterns, counted, function_arguments
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,8 +40,15 @@ def annotate(
     function: str,
     *,
     code: bool = True,
+    kernel_frames: bool = False,
     weight: str = "samples",
     event: Optional[str] = None,
+    focus: Patterns = (),
+    ignore: Patterns = (),
+    hide: Patterns = (),
+    charge_to_caller: Patterns = (),
+    show_module: Patterns = (),
+    collapse_recursion: bool = False,
     timeout: Optional[float] = None,
     **options: "Unpack[OptionsOfAnyEvent]",
 ) -> Annotation:
@@ -55,6 +62,9 @@ def annotate(
     import pyarrow as pa
 
     words = ["annotate", f"--weight={weight}", *([] if code else ["--no-code"])]
+    words += ["--kernel-frames"] if kernel_frames else []
+    words += ["--collapse-recursion"] if collapse_recursion else []
+    words += function_arguments(focus, ignore, hide, charge_to_caller, show_module)
     document = counted(words, recording, event, timeout, options, [function])
 
     def table(rows: List[Dict[str, Any]], types: "Dict[str, pa.DataType]") -> "pa.Table":

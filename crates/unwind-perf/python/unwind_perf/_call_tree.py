@@ -21,6 +21,7 @@ def tree(
     bottom_up: bool = False,
     min_share: float = 0.0,
     keep_unrooted: bool = False,
+    kernel_frames: bool = False,
     weight: str = "samples",
     event: Optional[str] = None,
     focus: Patterns = (),
@@ -28,6 +29,7 @@ def tree(
     hide: Patterns = (),
     charge_to_caller: Patterns = (),
     show_module: Patterns = (),
+    collapse_recursion: bool = False,
     timeout: Optional[float] = None,
     **options: "Unpack[OptionsOfAnyEvent]",
 ) -> "pa.Table":
@@ -44,6 +46,8 @@ def tree(
     import pyarrow as pa
 
     words = ["tree", f"--weight={weight}", f"--min={100 * min_share:.6f}%"]
+    words += ["--kernel-frames"] if kernel_frames else []
+    words += ["--collapse-recursion"] if collapse_recursion else []
     words += ["--bottom-up"] if bottom_up else []
     words += ["--keep-unrooted"] if keep_unrooted else []
     words += function_arguments(focus, ignore, hide, charge_to_caller, show_module)

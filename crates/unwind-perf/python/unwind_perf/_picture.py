@@ -1,83 +1,67 @@
-"""Small flame graph for notebooks."""
+"""Flame graph for notebooks: that of the program, in a frame of its own."""
 
 from __future__ import annotations
 
+import re
 from html import escape
-from typing import TYPE_CHECKING, Dict, List, Tuple
+from typing import TYPE_CHECKING
 
-from ._tree import frame_functions, stack_counts
+from ._errors import UnwindPerfError
+from ._options import checked
+from ._program import Run, input_arguments, options_argument
 
 if TYPE_CHECKING:
     from ._recording import Recording
 
-_WIDTH = 900
-_ROW = 16
-# Maximum number of rows, and minimum width of a drawn function in pixels.
-_DEEPEST = 24
-_NARROWEST = 2.0
+# Largest height of the frame in pixels; a higher picture scrolls.
+_HIGHEST = 640
+_FIELD = 40
 
-
-class _Node:
-    """Function below its callers."""
-
-    __slots__ = ("cost", "callees")
-
-    def __init__(self) -> None:
-        self.cost = 0
-        self.callees: Dict[str, _Node] = {}
+# Frames of notebooks have no address to keep the state in, and some notebooks have no dialogs. So the page has a field for
+# the search, which the picture's own button would ask for in a dialog.
+_PAGE = """<!DOCTYPE html><html><head><meta charset="utf-8"><style>
+body {{ margin: 0; font: 12px sans-serif }} #search, #matched {{ display: none }}
+</style><script>history.replaceState = function () {{}};</script></head><body>
+<input id="wanted" size="40" placeholder="search functions (a regular expression)"> <output id="share"></output>
+{svg}<script>
+document.getElementById("wanted").addEventListener("input", function (event) {{
+  var share = document.getElementById("share"), term = event.target.value;
+  reset_search();
+  searching = 0;
+  share.value = "";
+  if (!term) return;
+  try {{
+    matchedtxt.firstChild.nodeValue = "";
+    search(term);
+    share.value = matchedtxt.firstChild.nodeValue || "no match";
+  }} catch (error) {{
+    share.value = error.message;
+  }}
+}});
+</script></body></html>"""
 
 
 def flame_graph(recording: "Recording") -> str:
-    """Returns the outermost functions of the first event with samples, as self-contained HTML."""
-    root = _tree(recording)
-    boxes: List[str] = []
-    rows = 0
-    waiting: List[Tuple[_Node, float, int]] = [(root, 0.0, 0)]
-    scale = _WIDTH / root.cost if root.cost else 0.0
-    while waiting:
-        node, left, row = waiting.pop()
-        for name, callee in sorted(node.callees.items()):
-            width = callee.cost * scale
-            if width >= _NARROWEST and row < _DEEPEST:
-                boxes.append(_box(name, left, row, width, callee.cost, root.cost))
-                waiting.append((callee, left, row + 1))
-                rows = max(rows, row + 1)
-            left += width
+    """Returns the functions of the first event with samples as HTML, the outermost at the top. A click zooms.
+
+    The program reads the recording again. If it fails, the HTML has its message.
+    """
     title = escape(repr(recording))
-    picture = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{rows * _ROW}" '
-        f'font-family="sans-serif" font-size="11">{"".join(boxes)}</svg>'
-    )
-    return f"<div><div>{title}</div>{picture}</div>"
+    try:
+        svg = _svg(recording)
+    except UnwindPerfError as error:
+        return f"<div><div>{title}</div><div>{escape(error.message)}</div></div>"
+    found = re.search(r'<svg[^>]* height="(\d+)"', svg)
+    height = min(int(found.group(1)) if found else _HIGHEST, _HIGHEST) + _FIELD
+    page = escape(_PAGE.format(svg=svg))
+    frame = f'<iframe srcdoc="{page}" style="width:100%;height:{height}px;border:0"></iframe>'
+    return f"<div><div>{title}</div>{frame}</div>"
 
 
-def _tree(recording: "Recording") -> _Node:
-    functions = frame_functions(recording)
-    parents = recording.stacks["parent"].to_pylist()
-    frames = recording.stacks["frame"].to_pylist()
-    root = _Node()
-    for stack, cost in stack_counts(recording).items():
-        root.cost += cost
-        chain: List[str] = []
-        node = stack
-        while node is not None:
-            chain += [name for name, _ in functions[frames[node]]]
-            node = parents[node]
-        at = root
-        for name in reversed(chain[-_DEEPEST:]):
-            at = at.callees.setdefault(name, _Node())
-            at.cost += cost
-    return root
-
-
-def _box(name: str, left: float, row: int, width: float, cost: int, total: int) -> str:
-    text = escape(name)
-    shown = name if len(name) * 6.5 < width else name[: max(0, int(width / 6.5) - 1)] + "…"
-    label = escape(shown) if width > 25 else ""
-    hue = 20 + sum(name.encode("utf-8", "replace")) % 35
-    top = row * _ROW
-    return (
-        f"<g><title>{text}: {cost} samples, {100 * cost / total:.1f} %</title>"
-        f'<rect x="{left:.1f}" y="{top}" width="{width:.1f}" height="{_ROW - 1}" fill="hsl({hue},80%,70%)"/>'
-        f'<text x="{left + 3:.1f}" y="{top + 11}" fill="#000">{label}</text></g>'
-    )
+def _svg(recording: "Recording") -> str:
+    """Returns the picture of ``unwind-perf flamegraph`` without the declarations of a file."""
+    command = ["flamegraph", "--quiet", "--inverted", "--no-open", options_argument(), *input_arguments(recording.path)]
+    with Run(command, options=checked(recording.options)) as run:
+        text = run.output.read().decode("utf-8", "replace")
+        run.finish()
+    return text[text.find("<svg") :]

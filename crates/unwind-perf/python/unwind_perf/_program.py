@@ -92,15 +92,38 @@ class Run:
 
         Raises :class:`UnwindPerfError` if there is no result.
         """
-        code = self._process.wait()
-        self._listener.join()
+        code = self.wait()
         if self._timer is not None and self._timer.ended_it:
             raise UnwindPerfError(code, f"the run took longer than {self._timeout} seconds")
-        if code not in (0, 1) and self._said.failure is not None:
-            raise error_of(code, self._said.failure)
         if code not in (0, 1):
-            raise UnwindPerfError(code, self.message or f"the program ended with status {code}")
+            raise self.error(code)
         return code == 1
+
+    def wait(self) -> int:
+        """Waits for the program's end. Returns its exit status, or the negative number of the signal that ended it."""
+        code = self._process.wait()
+        self._listener.join()
+        return code
+
+    def send(self, number: int) -> None:
+        """Sends a signal to the program, if it is still running."""
+        self._process.send_signal(number)
+
+    def error(self, code: int) -> UnwindPerfError:
+        """Returns the exception for an exit status, with the program's message."""
+        if self._said.failure is not None:
+            return error_of(code, self._said.failure)
+        return UnwindPerfError(code, self.message or f"the program ended with status {code}")
+
+    @property
+    def failure(self) -> Optional[Dict[str, Any]]:
+        """The program's line about an error, if there was one."""
+        return self._said.failure
+
+    @property
+    def lines(self) -> List[str]:
+        """The last lines on the program's standard error."""
+        return list(self._said.lines)
 
     @property
     def message(self) -> str:

@@ -111,6 +111,10 @@ def folded(
     *,
     weight: str = "samples",
     root: str = "comm",
+    reverse: bool = False,
+    keep_unrooted: bool = False,
+    kernel_suffix: bool = False,
+    kernel_frames: bool = False,
     timeout: Optional[float] = None,
     **options: "Unpack[Options]",
 ) -> "pa.Table":
@@ -119,11 +123,18 @@ def folded(
 
     ``weight``: ``"samples"``, ``"period"``, ``"off-cpu"``, a field of numbers, or the name of spans. ``root`` is the
     outermost frame: ``"comm"``, ``"process"``, ``"thread"``, ``"none"``, a label, ``field:NAME`` or ``FUNCTION(PATH)``.
+    With ``reverse``, stacks start with the innermost function. Incomplete stacks are below one ``[truncated]``, unless
+    ``keep_unrooted``. ``kernel_suffix`` marks kernel functions with ``_[k]``; ``kernel_frames`` shows them in times off the
+    processor.
     """
     require_pyarrow()
     import pyarrow as pa
 
-    command = ["--quiet", "--format=folded", f"--weight={weight}", f"--root={root}", options_argument(), *input_arguments(path)]
+    flags = {"--reverse": reverse, "--keep-unrooted": keep_unrooted, "--kernel-suffix": kernel_suffix}
+    flags["--kernel-frames"] = kernel_frames
+    words = [flag for flag, is_given in flags.items() if is_given]
+    command = ["--quiet", "--format=folded", f"--weight={weight}", f"--root={root}", *words]
+    command += [options_argument(), *input_arguments(path)]
     stacks: List[str] = []
     weights: List[int] = []
     with Run(command, timeout, options=checked(options)) as run:

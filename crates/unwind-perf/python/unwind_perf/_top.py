@@ -26,6 +26,7 @@ def top(
     weight: str = "samples",
     event: Optional[str] = None,
     sort: Literal["own", "inclusive"] = "own",
+    kernel_frames: bool = False,
     focus: Patterns = (),
     ignore: Patterns = (),
     hide: Patterns = (),
@@ -44,13 +45,14 @@ def top(
     the keyword of the reason that samples have no value. ``weight`` can be a field of numbers or the name of spans.
 
     Samples of one event are counted: the named one, else the first with samples. A function that occurs in a stack more
-    than once is counted once. ``by``, ``weight`` and ``sort`` are values of the program's options. The program reads
+    than once is counted once. ``kernel_frames`` shows functions of the kernel in times off the processor. ``by``, ``weight`` and ``sort`` are values of the program's options. The program reads
     the recording again, with the options of a :class:`Recording`. ``focus``, ``ignore``, ``hide``, ``charge_to_caller``
     and ``show_module`` are regular expressions, one or several. The other keywords are options of the run, by the names
     in docs/OPTIONS.md.
     """
     require_pyarrow()
     words = ["top", f"--by={by}", f"--weight={weight}", f"--sort={sort}"]
+    words += ["--kernel-frames"] if kernel_frames else []
     words += ["--collapse-recursion"] if collapse_recursion else []
     words += function_arguments(focus, ignore, hide, charge_to_caller, show_module)
     return _table(counted(words, recording, event, timeout, options), by)

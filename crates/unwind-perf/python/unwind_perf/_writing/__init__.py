@@ -1,0 +1,1 @@
+"""Files that the program writes: recordings, bundles and pages."""
