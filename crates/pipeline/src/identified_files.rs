@@ -9,18 +9,18 @@ use address::{BuildId, FileOffset, Svma};
 use budget::MemoryBudget;
 use host::{Host, HostError, OpenedFileHost, Origin};
 use image_store::{Image, ImageError, LoadedImage};
-use options::NameOptions;
+use options::{FileSearch, NameOptions};
 use profile::Strings;
 use rayon::prelude::*;
 use symbolizer::{
     Instruction, SplitFinder, StoredSplits, SymbolRequest, SymbolSource, Symbols, disassemble,
-    symbolize,
+    named_source, symbolize,
 };
 use unwinder::FunctionStarts;
 
 use crate::code::CodeError;
 use crate::error::Error;
-use crate::files::Files;
+use crate::files::{Files, SourceFiles};
 use crate::limits::check_memory;
 use crate::setting::Setting;
 
@@ -30,6 +30,7 @@ pub struct IdentifiedFiles {
     files: Files,
     host: Arc<dyn Host>,
     names: NameOptions,
+    search: FileSearch,
     memory: Arc<MemoryBudget>,
 }
 
@@ -93,6 +94,7 @@ impl IdentifiedFiles {
             files: Files::of_no_recording(setting)?,
             host: Arc::clone(setting.host),
             names: setting.options.names.clone(),
+            search: setting.options.files.clone(),
             memory: Arc::clone(&setting.memory),
         })
     }
@@ -197,6 +199,49 @@ impl IdentifiedFiles {
             let range = section_range(&now, name).ok_or_else(|| HostError::missing(&path))?;
             Ok(OpenedSection { file, path, range })
         }))
+    }
+
+    /// Opens a source file that the debug information of a build-id names, if it is below a folder that the options name.
+    /// Paths are equal if they are without `.`, `..` and `//`. `None` if there is none.
+    #[must_use]
+    pub fn open_source(
+        &self,
+        id: BuildId,
+        file: Option<&IdentifiedFile>,
+        path: &[u8],
+    ) -> Option<(File, PathBuf)> {
+        let debug = self.debug_image(id, file);
+        let images = &*self.files.images;
+        let source = match (file, &debug) {
+            (Some(file), _) => SymbolSource::of_loaded(&file.0, images),
+            (None, debug) => SymbolSource::of(debug.as_deref()?),
+        };
+        let options = symbolizer::SymbolizeOptions {
+            budget: images.options().budget,
+            memory: Some(&self.memory),
+            ..symbolizer::SymbolizeOptions::default()
+        };
+        let wanted = SourceFiles::plain_name(path);
+        let name = wanted.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+        let is_wanted = |path: &[u8]| SourceFiles::plain_name(path) == wanted;
+        let recorded = named_source(&source, &options, name, &is_wanted)?;
+        SourceFiles::new(&self.search, &*self.host).open_named(&recorded)
+    }
+
+    /// Returns true if a named store or debug directory has a file of a build-id.
+    #[must_use]
+    pub fn is_in_named_stores(&self, id: BuildId) -> bool {
+        let id = id.to_string();
+        let Some((first, rest)) = id.split_at_checked(2) else { return false };
+        let entry = format!(".build-id/{first}/{rest}");
+        let has = |folder: &PathBuf, name: &str| {
+            let origin = Origin::Stored { root: folder };
+            self.host.is_file(&folder.join(format!("{entry}{name}")), origin)
+        };
+        let FileSearch { build_id_stores, debug_dirs, .. } = &self.search;
+        let mut stores = build_id_stores.iter();
+        stores.any(|it| has(it, "/elf") || has(it, "/debug") || has(it, ""))
+            || debug_dirs.iter().any(|it| has(it, ".debug") || has(it, ""))
     }
 
     /// Returns the separate debug file.

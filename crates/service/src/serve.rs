@@ -13,8 +13,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 
 use crate::front::{
-    self, Answers, Background, ExternalProtocol, LISTENERS, Metrics, QUEUE, RequestLog, Secrets,
-    Service, Uploads,
+    self, Answers, Background, ExternalProtocol, LISTENERS, Metrics, ModuleIndex, QUEUE,
+    RequestLog, Secrets, Service, Uploads,
 };
 use crate::http::{ConnectionPolicy, Listener, router, serve_connections};
 use crate::jobs::Jobs;
@@ -69,6 +69,8 @@ pub struct ServeOptions {
     pub firefox: bool,
     /// True to serve files of recordings as a debuginfod server.
     pub debuginfod: bool,
+    /// Token of the debuginfod server; `None` for a random one.
+    pub debuginfod_token: Option<String>,
 }
 
 /// Addresses of a running service.
@@ -186,6 +188,7 @@ async fn run(
         secrets,
         metrics: Metrics::default(),
         uploads: options.uploads.as_deref().map(Uploads::new),
+        modules: ModuleIndex::default(),
         headers: HeaderCache::default(),
         logs: options.logs,
         deadline: options.deadline,
@@ -257,12 +260,13 @@ fn addresses(
         (_, Some(address)) => format!("http://{address}"),
         (_, None) => String::new(),
     };
-    let mut open = |door: ExternalProtocol, wanted: bool| -> io::Result<Option<String>> {
-        let path = wanted.then(|| secrets.open(door)).transpose()?;
-        Ok(path.map(|path| format!("{url}{path}")))
+    let mut open = |door: ExternalProtocol, wanted: bool, token: Option<&String>| {
+        let path = wanted.then(|| secrets.open(door, token.cloned())).transpose()?;
+        Ok::<_, io::Error>(path.map(|path| format!("{url}{path}")))
     };
-    let firefox = open(ExternalProtocol::Firefox, options.firefox)?;
-    let debuginfod = open(ExternalProtocol::Debuginfod, options.debuginfod)?;
+    let firefox = open(ExternalProtocol::Firefox, options.firefox, None)?;
+    let token = options.debuginfod_token.as_ref();
+    let debuginfod = open(ExternalProtocol::Debuginfod, options.debuginfod, token)?;
     let page = if options.live.is_some() { "live" } else { "" };
     Ok(Addresses { page: format!("{url}/{page}#token={}", secrets.token()), firefox, debuginfod })
 }

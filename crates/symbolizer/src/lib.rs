@@ -99,5 +99,5 @@ pub use request::{
     ANSWERS, ResolvedAddress, SplitFinder, SymbolRequest, SymbolSource, SymbolizeOptions, Symbols,
     WhyNoName,
 };
-pub use run::{compile_dirs, prefetch, prefetch_on_pool, symbolize};
+pub use run::{compile_dirs, named_source, prefetch, prefetch_on_pool, symbolize};
 pub use stored_splits::StoredSplits;

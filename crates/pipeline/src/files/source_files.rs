@@ -1,6 +1,7 @@
 //! Source files: below folders that the user named, below a sysroot, or at the recorded path.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -80,6 +81,30 @@ impl<'a> SourceFiles<'a> {
             let origin = Origin::Recording { root: &candidate.root };
             let file = self.host_of(&candidate).open(&candidate.path, origin).ok()?;
             text_of(&file)
+        })
+    }
+
+    /// Opens a source file for other programs, as [`Self::text_to_show`] finds it, only below folders that the user named:
+    /// source folders, sysroots, and replacements of the path map.
+    #[must_use]
+    pub fn open_named(&self, name: &[u8]) -> Option<(File, PathBuf)> {
+        if !is_source(name) {
+            return None;
+        }
+        let FileSearch { source_dirs, sysroots, path_map, .. } = self.search;
+        let is_target = |root: &Path| {
+            let mut targets = path_map.iter().map(|(_, to)| Path::new(OsStr::from_bytes(to)));
+            targets.any(|to| to == root)
+        };
+        let mut candidates = self.candidates(name).into_iter();
+        candidates.find_map(|CandidatePath { path, root, .. }| {
+            if !(source_dirs.contains(&root) || sysroots.contains(&root) || is_target(&root)) {
+                return None;
+            }
+            let file = self.host.descriptor(&path, Origin::Recording { root: &root }).ok()?;
+            // The bytes are those of the descriptor, whatever is at the path later.
+            text_of(&HostFile::of(&path, &file).ok()?)?;
+            Some((file, path))
         })
     }
 

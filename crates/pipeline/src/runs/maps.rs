@@ -1,7 +1,9 @@
 //! The maps of a recording without its stacks, for commands that need only the mappings.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use address::{BuildId, Timestamp};
 use budget::MemoryBudget;
 use module_map::Timeline;
 use perf_data::{Batch, Findings, Head, Session, TimedRecord};
@@ -55,6 +57,25 @@ impl MapReplay {
     #[must_use]
     pub const fn files(&self) -> &Files {
         &self.files
+    }
+
+    /// Replays the whole recording and opens the files of its modules. Returns the path and the build-id of each.
+    ///
+    /// # Errors
+    /// As for [`Self::check_whole`].
+    pub fn open_files(mut self) -> Result<Vec<(PathBuf, BuildId)>, Error> {
+        while let Some(batch) = self.next_batch() {
+            for record in batch.records() {
+                self.apply(&record);
+            }
+        }
+        self.check_whole()?;
+        self.timeline.advance(Timestamp(u64::MAX));
+        let files = self.timeline.modules().iter().filter_map(|module| {
+            let image = self.files.images.image(module).ok()?.image();
+            Some((image.path().to_owned(), image.build_id()?))
+        });
+        Ok(files.collect())
     }
 
     /// Checks that the replay is valid. Call it after the last batch, before the maps are used.

@@ -68,12 +68,16 @@ impl Secrets {
         })
     }
 
-    /// Enables an external protocol and returns its path.
+    /// Enables an external protocol and returns its path. `token` is the operator's; without one it is random.
     ///
     /// # Errors
     /// If the system has no random bytes.
-    pub(crate) fn open(&mut self, protocol: ExternalProtocol) -> io::Result<String> {
-        let token = random()?;
+    pub(crate) fn open(
+        &mut self,
+        protocol: ExternalProtocol,
+        token: Option<String>,
+    ) -> io::Result<String> {
+        let token = token.map_or_else(random, Ok)?;
         let path = format!("/{}/{token}", protocol.name());
         if let Some(slot) = self.protocols.get_mut(protocol as usize) {
             *slot = Some(token);
@@ -164,7 +168,7 @@ mod tests {
         }
         let mut protocols = secrets.clone();
         assert_eq!(protocols.external_protocol("/firefox/x/symbolicate/v5"), None);
-        let path = protocols.open(ExternalProtocol::Firefox).unwrap();
+        let path = protocols.open(ExternalProtocol::Firefox, None).unwrap();
         assert_eq!(path.len(), "/firefox/".len() + 64);
         assert!(
             protocols.is_open(ExternalProtocol::Firefox)
@@ -185,6 +189,12 @@ mod tests {
         let token = path.trim_start_matches("/firefox/");
         assert!(!protocols.is_token(token));
         assert_eq!(protocols.external_protocol(&format!("/debuginfod/{token}/buildid")), None);
+        let fixed = protocols.open(ExternalProtocol::Debuginfod, Some("a-token".to_owned()));
+        assert_eq!(fixed.unwrap(), "/debuginfod/a-token");
+        for (path, is_open) in [("/debuginfod/a-token/buildid", true), ("/debuginfod/a/b", false)] {
+            let found = protocols.external_protocol(path);
+            assert_eq!(found, Some((ExternalProtocol::Debuginfod, is_open)));
+        }
         let other = Secrets::new(Some(4000), &[]).unwrap();
         assert!(!other.is_token(secrets.token()));
     }

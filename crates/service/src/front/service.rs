@@ -9,7 +9,7 @@ use host::{Host, NewFile};
 use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 
-use super::{Answers, Background, Metrics, RequestLog, Secrets, Uploads};
+use super::{Answers, Background, Metrics, ModuleIndex, RequestLog, Secrets, Uploads};
 use crate::jobs::{Job, JobState, Jobs, Progress};
 use crate::live::LiveRecording;
 use crate::problem::{Problem, ProblemKind};
@@ -28,7 +28,7 @@ pub(crate) const QUEUE: usize = 16;
 pub(crate) const LISTENERS: usize = 32;
 
 /// Maximum time that a query waits for a worker.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// State of the front.
 #[derive(Debug)]
@@ -49,6 +49,8 @@ pub(crate) struct Service {
     pub(crate) secrets: Secrets,
     pub(crate) metrics: Metrics,
     pub(crate) uploads: Option<Uploads>,
+    /// Files of recordings without a result.
+    pub(crate) modules: ModuleIndex,
     /// Cached headers of recordings.
     pub(crate) headers: HeaderCache,
     pub(crate) logs: RequestLog,

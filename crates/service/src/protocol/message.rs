@@ -39,6 +39,8 @@ pub(crate) struct RecordingRef {
 pub(crate) enum Task {
     /// Returns the header of a recording.
     Describe(RecordingRef),
+    /// Returns the files of a recording's modules by its maps: build-ids and paths.
+    Modules(RecordingRef),
     /// Writes the compressed tables of the page to the output; the answer is the account of the run.
     Analyze {
         /// Recording.

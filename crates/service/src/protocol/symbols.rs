@@ -94,6 +94,8 @@ pub(crate) enum FilePart {
     DebugInfo,
     /// Bytes of one section.
     Section(String),
+    /// Text of a source file that the debug information names.
+    Source(String),
 }
 
 /// File for an external client; its descriptor comes with this message.

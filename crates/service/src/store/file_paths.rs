@@ -23,17 +23,21 @@ impl FilePaths {
         if account.foreign {
             return;
         }
-        let mut ids = self.lock();
         for used in &account.used {
             let Some(id) = &used.build_id else { continue };
-            if ids.len() >= MOST && !ids.contains_key(id) {
-                continue;
-            }
-            let paths = ids.entry(id.clone()).or_default();
-            let path = PathBuf::from(&used.path);
-            if paths.len() < MOST_PATHS && !paths.contains(&path) {
-                paths.push(path);
-            }
+            self.learn(id, PathBuf::from(&used.path));
+        }
+    }
+
+    /// Adds a file of a trusted recording.
+    pub(crate) fn learn(&self, id: &str, path: PathBuf) {
+        let mut ids = self.lock();
+        if ids.len() >= MOST && !ids.contains_key(id) {
+            return;
+        }
+        let paths = ids.entry(id.to_owned()).or_default();
+        if paths.len() < MOST_PATHS && !paths.contains(&path) {
+            paths.push(path);
         }
     }
 

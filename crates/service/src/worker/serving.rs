@@ -87,6 +87,7 @@ fn run(context: &mut TaskContext<'_>, task: Task) -> Result<Answer, Problem> {
             let (pipeline, source) = context.opened(&recording)?;
             answer(&about::header(&pipeline.head(source)?))
         }
+        Task::Modules(recording) => answer(&symbols::modules(context, &recording)?),
         Task::Analyze { recording, options } => {
             // The front requests an analysis only if there is no result or it is outdated, so the cached profile may be
             // outdated, too.

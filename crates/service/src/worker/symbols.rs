@@ -2,6 +2,7 @@
 //! themselves.
 
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 
 use pipeline::{
     BuildId, Demangle, FileOffset, IdentifiedFile, IdentifiedFiles, ResolvedAddress, Svma, Symbols,
@@ -14,7 +15,8 @@ use super::task_context::TaskContext;
 use crate::problem::{Problem, ProblemKind};
 use crate::protocol::{
     AddressSpace, CodeInstructions, CodeTask, FilePart, FileTask, FoundModule, Frame, HandedFile,
-    RequestedModule, SourceTask, SymbolizeTask, SymbolizedAddress, SymbolizedAddresses,
+    RecordingRef, RequestedModule, SourceTask, SymbolizeTask, SymbolizedAddress,
+    SymbolizedAddresses,
 };
 
 /// Maximum bytes of an answer: of its texts, and of its rows without them.
@@ -144,9 +146,15 @@ pub(super) fn file(
 ) -> Result<(HandedFile, OwnedFd), Problem> {
     let files = context.identified(false, Demangle::None)?;
     let id = build_id(&task.module)?;
+    let missing = |text: &str| Problem::new(ProblemKind::NotFound).detail(text);
+    // This host's other stores may contain files that are not meant for clients.
+    if task.module.paths.is_empty() && !files.is_in_named_stores(id) {
+        return Err(missing(
+            "no recording used a file of this build-id, and no named store has it",
+        ));
+    }
     let found = find(&files, &task.module);
     let known = found.as_ref().ok();
-    let missing = |text: &str| Problem::new(ProblemKind::NotFound).detail(text);
     let opened = match &task.part {
         FilePart::Executable => files.open(id, &found?).map(|(file, path)| (file, path, None)),
         FilePart::DebugInfo => {
@@ -160,10 +168,30 @@ pub(super) fn file(
                 opened.ok_or_else(|| missing("no file of it has bytes for this section"))?;
             opened.map(|it| (it.file, it.path, Some((it.range.start, it.range.end))))
         }
+        FilePart::Source(path) => {
+            let text = "its debug information names no such file, or the file is not below a folder of --source-dir";
+            let opened = files.open_source(id, known, path.as_bytes());
+            Ok(opened.map(|(file, path)| (file, path, None)).ok_or_else(|| missing(text))?)
+        }
     };
     let (file, path, range) = opened.map_err(|error| missing(&error.to_string()))?;
     let handed = HandedFile { path: path.to_string_lossy().into_owned(), range };
     Ok((handed, OwnedFd::from(file)))
+}
+
+/// Returns the build-ids and absolute paths of the files of a recording's modules.
+pub(super) fn modules(
+    context: &mut TaskContext<'_>,
+    recording: &RecordingRef,
+) -> Result<Vec<(String, PathBuf)>, Problem> {
+    let (pipeline, source) = context.opened(recording)?;
+    let options = &context.worker.options.options;
+    let maps = pipeline.maps(source, options, &context.observer)?;
+    let absolute = |(path, id): (PathBuf, BuildId)| {
+        // The worker shares the working directory of the service.
+        Some((id.to_string(), std::path::absolute(path).ok()?))
+    };
+    Ok(maps.open_files()?.into_iter().filter_map(absolute).collect())
 }
 
 fn find(files: &IdentifiedFiles, module: &RequestedModule) -> Result<IdentifiedFile, Problem> {

@@ -35,6 +35,6 @@ pub fn compile_dirs(
     candidates.units.iter().map(|units| directory(*units.first()?)).collect()
 }
 
-fn load(image: &Image) -> Option<DwarfSections<'_>> {
+pub(super) fn load(image: &Image) -> Option<DwarfSections<'_>> {
     DwarfSections::load(image, false)
 }

@@ -6,6 +6,7 @@ mod job;
 mod merge;
 mod readable;
 mod rounds;
+mod source_names;
 mod splits;
 
 use std::borrow::Cow;
@@ -31,6 +32,7 @@ use crate::run::rounds::{RoundInput, Rounds};
 use crate::run::splits::{SplitImages, SplitView, split_files, split_images, split_views};
 
 pub use compile_dirs::compile_dirs;
+pub use source_names::named_source;
 
 /// Looks up all addresses of all requests on the threads of the current rayon pool. The result does not depend on the
 /// number of threads. Names of functions (demangled) and paths of files are interned in `strings`.

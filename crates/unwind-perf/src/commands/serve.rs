@@ -4,13 +4,15 @@ use std::io::{IsTerminal as _, Write as _};
 use std::num::NonZeroU16;
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use cache::make_folder;
 use confine::{Confinement, confine};
-use host::{Host as _, RealHost, ScratchDir, default_memory_limit, limit_memory, replace_file};
+use host::{
+    Host as _, Origin, RealHost, ScratchDir, default_memory_limit, limit_memory, replace_file,
+};
 use options::{CacheLocation, FileSearch, FolderOption, Limits, Options};
 use pipeline::{Error, StreamOptions, usual_build_id_dirs};
 use service::{Addresses, RequestLog, ServeOptions, WorkerCommand, WorkerOptions, WorkerSetup};
@@ -85,8 +87,34 @@ pub(super) fn options(args: &FrontArgs) -> anyhow::Result<(ServeOptions, Option<
         background: false,
         firefox: args.firefox,
         debuginfod: args.debuginfod_server,
+        debuginfod_token: args.debuginfod_token.as_deref().map(token_of).transpose()?,
     };
     Ok((options, scratch))
+}
+
+/// Returns the token in a file.
+///
+/// # Errors
+/// If others can read the file, or it has no such token.
+fn token_of(path: &Path) -> anyhow::Result<String> {
+    let failed = || format!("--debuginfod-token {}", path.display());
+    if is_readable_by_others(path).with_context(failed)? {
+        return Err(anyhow!("other users can read it; chmod o-rw it")).with_context(failed);
+    }
+    let bytes = RealHost.read(path, Origin::User).with_context(failed)?;
+    let text = std::str::from_utf8(&bytes).unwrap_or_default().trim();
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    if !is_plain || !(32..=128).contains(&text.len()) {
+        return Err(anyhow!("it is not one line of 32 to 128 letters, digits, - and _"))
+            .with_context(failed);
+    }
+    Ok(text.to_owned())
+}
+
+#[allow(clippy::disallowed_methods, reason = "looks at a file that the operator named")]
+fn is_readable_by_others(path: &Path) -> std::io::Result<bool> {
+    use std::os::unix::fs::PermissionsExt as _;
+    Ok(std::fs::metadata(path)?.permissions().mode() & 0o006 != 0)
 }
 
 /// Returns the folder of the results: the named one, else the usual one, else a temporary one.

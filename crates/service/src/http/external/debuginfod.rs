@@ -1,5 +1,5 @@
-//! Debuginfod server for perf, gdb and other clients: files by build-id that runs of this host's recordings used. These
-//! clients can send neither tokens nor cookies, so the token is in the path.
+//! Debuginfod server for perf, gdb and other clients: files by build-id of this host's recordings and of the stores that
+//! the operator named. These clients can send neither tokens nor cookies, so the token is in the path.
 //!
 //! Source: elfutils, debuginfod(8), "WEBAPI".
 
@@ -12,13 +12,13 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
 use axum::routing::get;
 
-use crate::front::{ExternalProtocol, Secrets, Service};
+use crate::front::{ExternalProtocol, Secrets, Service, learn_modules};
 use crate::http::files::partly;
 use crate::problem::{Problem, ProblemKind};
 use crate::protocol::{FilePart, FileTask, HandedFile, Task};
 use crate::symbolize::requested_module;
 
-/// Returns the routes, if they are enabled. There is no route for debuginfod's sources.
+/// Returns the routes, if they are enabled.
 pub(in crate::http) fn routes(secrets: &Secrets) -> Router<Arc<Service>> {
     if !secrets.is_open(ExternalProtocol::Debuginfod) {
         return Router::new();
@@ -26,6 +26,7 @@ pub(in crate::http) fn routes(secrets: &Secrets) -> Router<Arc<Service>> {
     Router::new()
         .route("/debuginfod/{token}/buildid/{id}/{kind}", get(file))
         .route("/debuginfod/{token}/buildid/{id}/section/{name}", get(section))
+        .route("/debuginfod/{token}/buildid/{id}/source/{*path}", get(source))
 }
 
 /// `GET /debuginfod/{token}/buildid/{id}/executable`, `…/debuginfo`
@@ -52,8 +53,18 @@ async fn section(
     answer(&service, &id, &FilePart::Section(name), &headers).await
 }
 
+/// `GET /debuginfod/{token}/buildid/{id}/source/{path}`: a source file that the debug information names by this absolute
+/// path.
+async fn source(
+    State(service): State<Arc<Service>>,
+    Path((_, id, path)): Path<(String, String, String)>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    answer(&service, &id, &FilePart::Source(format!("/{path}")), &headers).await
+}
+
 async fn answer(
-    service: &Service,
+    service: &Arc<Service>,
     id: &str,
     part: &FilePart,
     headers: &HeaderMap,
@@ -61,9 +72,8 @@ async fn answer(
     let missing = || Problem::new(ProblemKind::NotFound);
     let id = id.to_ascii_lowercase();
     let wanted = || requested_module(&id, None, service.store.file_paths());
-    // Only files that a served recording used are handed out; this host's build-id stores may contain others.
     if wanted().paths.is_empty() {
-        return Err(missing().detail("no analysed recording used a file of this build-id"));
+        learn_modules(service).await;
     }
     let answer = service.request_files(false, || {
         Ok((Task::File(FileTask { module: wanted(), part: part.clone() }), Vec::new()))

@@ -133,6 +133,11 @@ impl FileTables {
 }
 
 impl<'s> FileNames<'_, 's> {
+    /// Returns the number of files.
+    pub(crate) const fn count(&self) -> u64 {
+        self.tables.files.places.len() as u64
+    }
+
     /// Returns path and directory of an entry. Before DWARF 5 the first one has the number 1.
     fn entry(&self, table: &EntryTable, number: u64) -> Option<(FormValue<'s>, u64)> {
         let encoding = self.tables.encoding;
@@ -251,6 +256,14 @@ impl<'f> FilePath<'f> {
     /// Returns true if the name of the file is stated and empty.
     pub(crate) fn is_nameless(&self) -> bool {
         matches!(self.parts, [_, _, Some(name)] if name.is_empty())
+    }
+
+    /// Returns true if the last component of the path is `name`.
+    pub(crate) fn has_file_name(&self, name: &[u8]) -> bool {
+        let [.., Some(last)] = self.parts else { return false };
+        let text = NameText::short(last).unwrap_or_default();
+        let rest = text.strip_suffix(name);
+        !name.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.ends_with(b"/"))
     }
 
     /// Joins the parts; `None` if the result is empty. Takes the bytes from the allowance.

@@ -82,9 +82,15 @@ pub(crate) struct FrontArgs {
 
     /// Serve the files of recordings by build-id, as a debuginfod server
     ///
-    /// Its address is printed.
+    /// Also those of --buildid-dir and --debug-dir, and sources below --source-dir. Its address is printed.
     #[arg(long)]
     pub(crate) debuginfod_server: bool,
+
+    /// Read the token of the debuginfod server from FILE, so that its address stays the same
+    ///
+    /// One line of 32 to 128 letters, digits, - and _; other users must not be able to read FILE. Default: a new token.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "debuginfod_server")]
+    pub(crate) debuginfod_token: Option<PathBuf>,
 
     /// Do not log requests on standard error
     #[arg(short, long)]

@@ -1,11 +1,12 @@
 //! The debuginfod server, queried in the way of its clients.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use super::client::{Answer, Served};
 use super::symbols::{Place, analyze, places, served};
-use crate::support::cases::{Case, sysroot};
-use crate::support::run::empty_folder;
+use crate::support::cases::{Case, root, sysroot};
+use crate::support::run::{empty_folder, run};
 
 /// Returns the path of the server.
 fn door(served: &Served) -> String {
@@ -31,9 +32,6 @@ fn files_of_recordings_are_handed_out_by_build_id() {
     let places = places(&served);
     let place = places.iter().find(|it| it.path.ends_with("/inlines-gcc")).expect("the program");
     let executable = format!("/buildid/{}/executable", place.build_id);
-    // The recording was not analysed yet.
-    assert_eq!(ask(&served, "GET", &executable, &[]).problem(), "not-found");
-    analyze(&served);
     let bytes = std::fs::read(file_of(place)).unwrap();
     let debuginfo = format!("/buildid/{}/debuginfo", place.build_id.to_uppercase());
     for path in [&executable, &debuginfo] {
@@ -156,4 +154,116 @@ fn a_file_that_is_another_one_now_is_not_handed_out() {
     std::fs::remove_file(&program).unwrap();
     std::fs::copy(&original, &program).unwrap();
     assert_eq!(ask(&served, "GET", &path, &[]).status, 200);
+}
+
+/// The build-id of the program `inlines-gcc`.
+const PROGRAM: &str = "77ecbf57bb8690aa5de6d5104da1f11966e7809b";
+
+#[test]
+fn recordings_need_no_analysis() {
+    let served = served("debuginfod-at-once", &["--debuginfod-server"]);
+    let program = sysroot().join("tmp/unwind-perf-testdata/inlines-gcc/inlines-gcc");
+    let path = format!("/buildid/{PROGRAM}/executable");
+    let answer = ask(&served, "GET", &path, &[]);
+    assert_eq!((answer.status, &answer.body), (200, &std::fs::read(program).unwrap()));
+    let status = served.get("/api/v1/status").json();
+    assert_eq!(status["jobs"]["done"], 0, "{status}");
+}
+
+#[test]
+fn named_stores_need_no_recording() {
+    let folder = empty_folder("service-debuginfod-stores");
+    let program = sysroot().join("tmp/unwind-perf-testdata/inlines-gcc/inlines-gcc");
+    let (first, rest) = PROGRAM.split_at(2);
+    let entry = folder.join(format!("debug/.build-id/{first}"));
+    std::fs::create_dir_all(&entry).unwrap();
+    std::fs::copy(&program, entry.join(format!("{rest}.debug"))).unwrap();
+    let cache = folder.join(format!("cache/.build-id/{first}/{rest}"));
+    std::fs::create_dir_all(&cache).unwrap();
+    std::fs::copy(&program, cache.join("elf")).unwrap();
+    std::fs::create_dir_all(folder.join("none")).unwrap();
+    let bytes = std::fs::read(&program).unwrap();
+    let answers = |test: &str, more: &[&str]| {
+        let arguments = [&["none", "--sysroot", "none", "--debuginfod-server"], more].concat();
+        let served = Served::start(test, &folder, &arguments);
+        ["executable", "debuginfo"].map(|kind| {
+            let answer = ask(&served, "GET", &format!("/buildid/{PROGRAM}/{kind}"), &[]);
+            assert!(answer.status != 200 || answer.body == bytes, "{}", answer.head);
+            answer.status
+        })
+    };
+    assert_eq!(answers("debuginfod-no-store", &[]), [404, 404]);
+    assert_eq!(answers("debuginfod-cache", &["--buildid-dir", "cache"]), [200, 200]);
+    assert_eq!(answers("debuginfod-debug", &["--debug-dir", "debug"])[1], 200);
+}
+
+#[test]
+fn the_operator_can_choose_the_token() {
+    let folder = empty_folder("debuginfod-tokens");
+    let (token, file) = ("fleet-token_0123456789abcdef0123456789", folder.join("token"));
+    let write = |text: &str, mode: u32| {
+        std::fs::write(&file, text).unwrap();
+        std::fs::set_permissions(&file, PermissionsExt::from_mode(mode)).unwrap();
+    };
+    write(&format!("{token}\n"), 0o600);
+    let name = file.to_str().expect("UTF-8");
+    let arguments = ["--debuginfod-server", "--debuginfod-token", name];
+    for test in ["debuginfod-token", "debuginfod-token-again"] {
+        let served = served(test, &arguments);
+        assert_eq!(door(&served), format!("/debuginfod/{token}"));
+        let path = format!("/buildid/{PROGRAM}/executable");
+        assert_eq!(ask(&served, "GET", &path, &[]).status, 200);
+    }
+    for (text, mode, why) in [
+        (token, 0o644, "other users can read it; chmod o-rw it"),
+        ("short", 0o600, "it is not one line of 32 to 128 letters, digits, - and _"),
+        (&format!("{token}/../x"), 0o600, "it is not one line of 32 to 128"),
+        (&format!("{token}\n{token}"), 0o600, "it is not one line of 32 to 128"),
+    ] {
+        write(text, mode);
+        let ran = run(&folder, &[&["serve", ".", "--store", "results"], &arguments[..]].concat())
+            .expect_status(2);
+        assert!(ran.stderr.contains(why), "{}", ran.stderr);
+    }
+    let alone = ["serve", ".", "--debuginfod-token", name];
+    assert!(run(&folder, &alone).expect_status(2).stderr.contains("--debuginfod-server"));
+}
+
+/// Only files that the debug information names, and only below folders that the operator named.
+#[test]
+fn sources_are_below_named_folders() {
+    let programs = root().join("testdata/programs");
+    let programs = programs.to_str().expect("UTF-8");
+    let served = served("debuginfod-source", &["--debuginfod-server", "--source-dir", programs]);
+    let get = |path: &str| {
+        let path = format!("/buildid/{PROGRAM}/source{path}");
+        ask(&served, "GET", &path, &[])
+    };
+    let text = std::fs::read(format!("{programs}/inlines.cpp")).unwrap();
+    for path in [
+        "/tmp/unwind-perf-testdata/inlines-gcc/inlines.cpp",
+        "//tmp/unwind-perf-testdata/inlines-gcc/inlines.cpp",
+        "/tmp/x/../unwind-perf-testdata/./inlines-gcc/inlines.cpp",
+        "/tmp%2Funwind-perf-testdata%2Finlines-gcc%2Finlines.cpp",
+    ] {
+        let answer = get(path);
+        assert_eq!((answer.status, &answer.body), (200, &text), "{path}");
+        assert_eq!(answer.header("x-debuginfod-size"), Some(&*text.len().to_string()));
+    }
+    for path in [
+        // Files of the folder that the program was not made of.
+        "/tmp/unwind-perf-testdata/inlines-gcc/anon.c",
+        "/anon.c",
+        "/inlines.cpp",
+        // A file of the program that is in no named folder.
+        "/usr/include/c++/12/bits/random.tcc",
+        "/etc/passwd",
+        "/../../../../etc/passwd",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "/",
+    ] {
+        assert_eq!(get(path).problem(), "not-found", "{path}");
+    }
+    let other = format!("/buildid/{}/source/tmp/x.c", "ab".repeat(20));
+    assert_eq!(ask(&served, "GET", &other, &[]).problem(), "not-found");
 }
