@@ -14,8 +14,10 @@ pub mod command;
 mod dist;
 mod docs;
 mod fuzz;
+mod licenses;
 pub mod machine;
 mod mutate;
+mod packages;
 mod repository;
 pub mod tasks;
 mod testdata;
@@ -44,6 +46,12 @@ const TASKS: &[Task] = &[
         usage: "[PROCESSOR]...",
         about: "the release program as a Debian package and as Python wheels for x86_64 and aarch64, installed and tried; installs cargo-deb, maturin and zig where they are missing",
         run: dist::run,
+    },
+    Task {
+        name: "licenses",
+        usage: "[--check]",
+        about: "write the notices of the libraries in the program, by cargo-about; --check: compare their list with Cargo.lock",
+        run: licenses::run,
     },
     Task {
         name: "fuzz",

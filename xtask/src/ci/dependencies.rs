@@ -6,7 +6,7 @@ use std::process::Stdio;
 use anyhow::{Result, bail};
 
 use super::{Outcome, passes, succeeds};
-use crate::command;
+use crate::{command, licenses};
 
 /// Returns true if cargo-deny is installed.
 fn is_installed(root: &Path) -> bool {
@@ -42,4 +42,10 @@ pub(super) fn advisories(root: &Path) -> Result<Outcome> {
         return Ok(Outcome::Skipped("the list of advisories cannot be fetched".to_owned()));
     }
     bail!("{text}")
+}
+
+/// Checks that the notices of linked packages fit the locked ones.
+pub(super) fn notices(root: &Path) -> Result<Outcome> {
+    licenses::check(root)?;
+    Ok(Outcome::Passed)
 }

@@ -53,6 +53,7 @@ const SOURCE: &[(&str, SourceCheck)] = &[
     ("spelling", source::spelling),
     ("dependencies", dependencies::policy),
     ("advisories", dependencies::advisories),
+    ("notices", dependencies::notices),
     ("oldest compiler", source::oldest_compiler),
     ("lab", source::lab_tests),
     ("names of C++", source::names),

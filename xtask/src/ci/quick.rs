@@ -7,7 +7,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result};
 
-use super::{Outcome, Tally, passes, source, succeeds, wanted};
+use super::{Outcome, Tally, dependencies, passes, source, succeeds, wanted};
 use crate::args::Args;
 use crate::command;
 
@@ -23,6 +23,7 @@ type Check = fn(&Quick) -> Result<Outcome>;
 const CHECKS: &[(&str, Check)] = &[
     ("formatting", |it| source::formatting(&it.root)),
     ("conventions", |it| source::conventions(&it.root)),
+    ("notices", |it| dependencies::notices(&it.root)),
     ("lints", lints),
     ("tests", tests),
     ("page", page),

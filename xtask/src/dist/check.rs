@@ -37,6 +37,7 @@ pub(super) fn deb(package: &Path, root: &Path) -> Result<()> {
         "usr/share/zsh/vendor-completions/_unwind-perf",
         "usr/share/fish/vendor_completions.d/unwind-perf.fish",
         "usr/share/doc/unwind-perf/copyright",
+        "usr/share/doc/unwind-perf/THIRD-PARTY-LICENSES.txt",
         "usr/share/doc/unwind-perf/OUTPUT.md",
     ] {
         there(&root.join(file))?;

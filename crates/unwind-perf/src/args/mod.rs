@@ -62,6 +62,10 @@ pub(crate) struct Cli {
     #[arg(help_heading = None::<&str>)]
     pub(crate) color: ColorArg,
 
+    /// Print the licences of this program and of the libraries in it
+    #[arg(long, exclusive = true, help_heading = None::<&str>)]
+    pub(crate) licenses: bool,
+
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }

@@ -9,6 +9,7 @@ mod diff;
 mod extensions;
 mod inject;
 mod inspect;
+mod licenses;
 #[cfg(feature = "service")]
 mod live;
 mod manual;
@@ -33,6 +34,9 @@ pub(crate) use profile::on_pool;
 
 /// Runs the command that the arguments name.
 pub(crate) fn run(cli: &Cli) -> anyhow::Result<Status> {
+    if cli.licenses {
+        return licenses::run();
+    }
     match &cli.command {
         Some(Command::Info(args)) => inspect::info(args),
         Some(Command::Dump(args)) => inspect::dump(args),

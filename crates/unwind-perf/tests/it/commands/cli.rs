@@ -39,6 +39,7 @@ const OPTIONS: &[&str] = &[
     "--label",
     "--label-end",
     "--label-when",
+    "--licenses",
     "--longer-than",
     "--map",
     "--map-file",
@@ -147,6 +148,23 @@ fn the_documentation_tells_every_format() {
 fn version() {
     let version = run(root(), &["--version"]).expect_status(0);
     assert_eq!(version.text(), concat!("unwind-perf ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn licenses_of_the_program_and_its_libraries() {
+    let ran = run(root(), &["--licenses"]).expect_status(0);
+    let own = "unwind-perf is licensed under either of the Apache License 2.0 or the MIT licence";
+    assert!(ran.text().starts_with(own));
+    let third_party = "crates/unwind-perf/THIRD-PARTY-LICENSES.txt";
+    for file in ["LICENSE-MIT", "LICENSE-APACHE", third_party] {
+        let text = std::fs::read_to_string(root().join(file)).expect("a text");
+        assert!(ran.text().contains(&text), "{file} is not printed");
+    }
+    // The condition of its licence for programs that contain it.
+    assert!(
+        ran.text().contains("inferno is under the Common Development and Distribution License")
+    );
+    run(root(), &["--licenses", "perf.data"]).expect_status(2);
 }
 
 #[test]
