@@ -7,6 +7,7 @@
     reason = "these are commands; they talk to the terminal"
 )]
 
+mod api;
 pub mod args;
 mod bless;
 mod ci;
@@ -46,6 +47,12 @@ const TASKS: &[Task] = &[
         usage: "[PROCESSOR]...",
         about: "the release program as a Debian package and as Python wheels for x86_64 and aarch64, installed and tried; installs cargo-deb, maturin and zig where they are missing",
         run: dist::run,
+    },
+    Task {
+        name: "api",
+        usage: "[--check]",
+        about: "write the lists of public items of the libraries that stand alone; --check: compare them",
+        run: api::run,
     },
     Task {
         name: "licenses",

@@ -49,6 +49,7 @@ const SOURCE: &[(&str, SourceCheck)] = &[
     ("lints", source::lints),
     ("features", source::features),
     ("documentation", source::documentation),
+    ("public API", source::public_api),
     ("conventions", source::conventions),
     ("spelling", source::spelling),
     ("dependencies", dependencies::policy),

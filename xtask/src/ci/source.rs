@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Result, bail};
 
 use super::{Outcome, lab, passes, succeeds, task};
-use crate::{command, machine};
+use crate::{api, command, machine};
 
 pub(super) fn formatting(root: &Path) -> Result<Outcome> {
     passes("cargo fmt --all --check", root)
@@ -48,6 +48,15 @@ pub(super) fn spelling(root: &Path) -> Result<Outcome> {
     }
     command::run(Command::new(program).args(["--format", "brief"]).current_dir(root))?;
     Ok(Outcome::Passed)
+}
+
+/// Checks the lists of public items. They need the JSON of the compiler for which the reader was made.
+pub(super) fn public_api(root: &Path) -> Result<Outcome> {
+    match api::differences(root) {
+        Ok(differing) if differing.is_empty() => Ok(Outcome::Passed),
+        Ok(differing) => bail!("{}\n`cargo xtask api` writes the lists", differing.join("\n")),
+        Err(error) => Ok(Outcome::Skipped(format!("{error:#}"))),
+    }
 }
 
 pub(super) fn conventions(root: &Path) -> Result<Outcome> {
