@@ -19,6 +19,7 @@ mod licenses;
 pub mod machine;
 mod mutate;
 mod packages;
+mod release;
 mod repository;
 pub mod tasks;
 mod testdata;
@@ -44,8 +45,8 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "dist",
-        usage: "[PROCESSOR]...",
-        about: "the release program as a Debian package and as Python wheels for x86_64 and aarch64, installed and tried; installs cargo-deb, maturin and zig where they are missing",
+        usage: "[PROCESSOR]... [--profile NAME] [--again]",
+        about: "the release program as Debian packages, Python wheels, an sdist and static archives, installed and tried; installs cargo-deb, maturin and zig if they are missing; --again compares them with a second build",
         run: dist::run,
     },
     Task {
@@ -59,6 +60,12 @@ const TASKS: &[Task] = &[
         usage: "[--check]",
         about: "write the notices of the libraries in the program, by cargo-about; --check: compare their list with Cargo.lock",
         run: licenses::run,
+    },
+    Task {
+        name: "release",
+        usage: "VERSION [--dry-run [--no-packages]] [--profile NAME]",
+        about: "check changelog, versions and tag, build all packages, tag and publish; --dry-run: without the last two",
+        run: release::run,
     },
     Task {
         name: "fuzz",

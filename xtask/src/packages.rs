@@ -22,7 +22,7 @@ pub(crate) struct Package {
     pub(crate) version: String,
     /// SPDX expression.
     pub(crate) license: Option<String>,
-    /// Address of its source.
+    /// Address of its repository.
     pub(crate) repository: Option<String>,
     manifest_path: PathBuf,
 }

@@ -6,10 +6,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
-use super::wheel::SHARED;
-use super::{emptied, portable};
+use super::wheel::{OTHER_NAMES, SHARED};
+use super::{emptied, portable, sbom};
 use crate::command;
 
 /// Cases with an expected output of the main job; cases with kernel samples have their own kernel names.
@@ -74,16 +74,18 @@ pub(super) fn wheel(package: &Path, processor: &str, root: &Path) -> Result<()> 
     for (_, file) in SHARED {
         there(&shared.join(file))?;
     }
+    let contents = command::quiet_output(command::words("python3 -m zipfile -l").arg(package))?;
+    for file in ["LICENSE-APACHE", "LICENSE-MIT", "THIRD-PARTY-LICENSES.txt", sbom::NAME] {
+        ensure!(contents.contains(&format!("/{file} ")), "no {file} in {name}:\n{contents}");
+    }
     let programs = Programs {
         main: &programs.join("unwind-perf"),
         pprof: &programs.join("perf_to_profile"),
         hotspot: &programs.join("hotspot-perfparser"),
         emulator: if here { Vec::new() } else { emulator(processor) },
     };
-    for program in [programs.main, programs.pprof, programs.hotspot] {
-        let needs = portable::check(program, processor)?;
-        println!("{}: glibc {}.{}", program.display(), needs.glibc.0, needs.glibc.1);
-    }
+    let needs = portable::check(programs.main, processor)?;
+    println!("{}: glibc {}.{}", programs.main.display(), needs.glibc.0, needs.glibc.1);
     if !here && programs.emulator.is_empty() {
         println!(
             "skipped: no qemu-{processor}, or no C library of that processor, to run the programs with"
@@ -101,6 +103,11 @@ fn unzipped(package: &Path, root: &Path) -> Result<(PathBuf, PathBuf)> {
     // `zipfile` drops the execute permission.
     for program in std::fs::read_dir(&programs)? {
         std::fs::set_permissions(program?.path(), Permissions::from_mode(0o755))?;
+    }
+    // Instead of the scripts, whose first lines only installers write.
+    for name in OTHER_NAMES {
+        std::fs::remove_file(programs.join(name))?;
+        std::os::unix::fs::symlink("unwind-perf", programs.join(name))?;
     }
     Ok((programs, data.join("data")))
 }

@@ -1,16 +1,25 @@
-//! `cargo xtask dist`: builds the release program, a Debian package and Python wheels of it. Tests all of them:
-//! installed into an empty folder, and run on recordings of the test data.
+//! `cargo xtask dist`: builds the release program and its packages, and tests them: installed into an empty folder, and
+//! run on recordings of the test data.
 //!
 //! ```text
-//!   program (profile dist, by zig for an old C library) -- man page, completions -- cargo-deb --> target/dist/packages/*.deb
-//!     of each processor                                                        '-- maturin ----> target/dist/packages/*.whl
+//!   program (by zig, for an old C library) -- man page, completions -- cargo-deb --> *.deb
+//!     of each processor                                            '-- maturin ----> *.whl, sdist
+//!   static program ------------------------------------------------- tar, xz -----> *.tar.xz
+//!   Cargo.lock ------------------------------------------------------------------> bill of materials
 //! ```
 //!
-//! Both packers are installed below the target folder if they are missing.
+//! They are in `target/dist/packages`, with `SHA256SUMS`, and equal for equal commits and compilers ([`settings`]).
+//! Packers are installed below the target folder if they are missing.
 
+mod again;
 mod check;
+mod deb;
 mod portable;
 mod pythons;
+mod sbom;
+mod sdist;
+mod settings;
+mod tarball;
 mod tools;
 mod wheel;
 
@@ -21,6 +30,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::args::Args;
 use crate::command;
+pub(crate) use settings::Settings;
 use tools::Maturin;
 use wheel::Builder;
 
@@ -35,17 +45,27 @@ const PRINTED: &[(&str, &[&str])] = &[
     ("unwind-perf.fish", &["completions", "fish"]),
 ];
 
-/// Other names of the program in the Debian package: links in its folder of generated files.
-const LINKS: &[(&str, &str)] =
-    &[("perf_to_profile", "unwind-perf"), ("hotspot-perfparser", "../../bin/unwind-perf")];
-
-/// Builds the packages and tests them.
-pub(crate) fn run(args: Args) -> Result<ExitCode> {
+/// Builds the packages and tests them. `--profile` names another profile than `dist`, for trials;
+/// `--again` compares them with those of a second build in another folder.
+pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
+    let profile = args.value("--profile")?;
+    let is_again = args.flag("--again");
     let named = args.names()?;
-    let here = std::env::consts::ARCH;
     if let Some(name) = named.iter().find(|name| !PROCESSORS.contains(&name.as_str())) {
         bail!("no processor {name}; there are: {}", PROCESSORS.join(" "));
     }
+    let settings = Settings::new(profile.unwrap_or_else(|| "dist".to_owned()))?;
+    let packages = build(&named, &settings)?;
+    if is_again {
+        again::compare(&named, &settings, &packages)?;
+    }
+    println!("all packages install, and their programs print what is expected");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Builds the packages for this processor and the named ones, or all, and tests them. Returns their folder.
+pub(crate) fn build(named: &[String], settings: &Settings) -> Result<PathBuf> {
+    let here = std::env::consts::ARCH;
     if !PROCESSORS.contains(&here) {
         bail!("packages are made on {}, not on {here}", PROCESSORS.join(" or "));
     }
@@ -53,34 +73,57 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
     let others = PROCESSORS.iter().copied().filter(|&other| {
         other != here && (named.is_empty() || named.iter().any(|name| name == other))
     });
-    let processors: Vec<&str> = std::iter::once(here).chain(others).collect();
-
     let build = std::path::absolute(command::target().join("dist"))?;
     let packages = build.join("packages");
     emptied(&packages)?;
+    let bill = packages.join(sbom::NAME);
+    std::fs::write(&bill, sbom::render(&command::root(), &version()?)?)?;
     let maturin = Maturin::get()?;
-    let builders: Vec<Builder<'_>> =
-        processors.iter().map(|processor| Builder { maturin: &maturin, processor }).collect();
-    let mut folders = Vec::new();
-    for builder in &builders {
-        folders.push(builder.program(&build.join("programs"))?);
-    }
-    let (own, folder) = (builders.first().context("a processor")?, folders.first());
-    let printed = print(folder.context("a program")?)?;
-    let deb = deb(&packages, &own.triple())?;
-    println!("{}: {} KiB", deb.display(), deb.metadata()?.len() / 1024);
-    check::deb(&deb, &build.join("try-deb"))?;
-    for (builder, folder) in builders.iter().zip(&folders) {
-        let wheel = builder.wheel(&folder.join("unwind-perf"), &printed, &packages)?;
-        println!("{}: {} KiB", wheel.display(), wheel.metadata()?.len() / 1024);
-        let scratch = build.join(format!("try-wheel-{}", builder.processor));
-        check::wheel(&wheel, builder.processor, &scratch)?;
-        if builder.processor == here {
+    let mut printed = None;
+    for processor in std::iter::once(here).chain(others) {
+        let builder = Builder { maturin: &maturin, processor, settings };
+        tools::standard_library(&builder.triple());
+        if !tools::has_standard_library(&builder.triple()) {
+            println!("skipped: no standard library for {}", builder.triple());
+            continue;
+        }
+        let programs = builder.program(&build.join("programs"))?;
+        let printed: &PathBuf = match &mut printed {
+            Some(printed) => printed,
+            missing => missing.insert(print(&programs)?),
+        };
+        deb::build(&builder, &programs, printed, &packages, &build)?;
+        let wheel = builder.wheel(printed, &bill, &packages)?;
+        check::wheel(&wheel, processor, &build.join(format!("try-wheel-{processor}")))?;
+        if processor == here {
             pythons::check(&wheel, &build)?;
         }
+        tarball::build(&maturin, settings, processor, printed, &packages)?;
     }
-    println!("all packages install, and their programs print what is expected");
-    Ok(ExitCode::SUCCESS)
+    sdist::build(&maturin, settings, &packages)?;
+    checksums(&packages)?;
+    Ok(packages)
+}
+
+/// Returns the version of the workspace.
+pub(crate) fn version() -> Result<String> {
+    let manifest = std::fs::read_to_string(command::root().join("Cargo.toml"))?;
+    let line = manifest.lines().find_map(|line| line.strip_prefix("version = \""));
+    let version = line.and_then(|line| line.strip_suffix('"'));
+    Ok(version.context("no version in Cargo.toml")?.to_owned())
+}
+
+/// Writes the checksums of all packages, in the form that `sha256sum --check` reads.
+fn checksums(packages: &Path) -> Result<()> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(packages)? {
+        names.push(entry?.file_name());
+    }
+    names.sort();
+    let mut sums = Command::new("sha256sum");
+    let sums = command::output(sums.args(&names).current_dir(packages))?;
+    print!("{sums}");
+    Ok(std::fs::write(packages.join("SHA256SUMS"), sums)?)
 }
 
 /// Writes the manual page and the completions into a folder beside the program.
@@ -91,22 +134,7 @@ fn print(programs: &Path) -> Result<PathBuf> {
         let text = command::output(Command::new(programs.join("unwind-perf")).args(arguments))?;
         std::fs::write(folder.join(name), text)?;
     }
-    // Debian requires compressed manual pages.
-    let page = folder.join("unwind-perf.1");
-    command::run(command::words("gzip --best --no-name --force --keep").arg(page))?;
-    for (name, target) in LINKS {
-        std::os::unix::fs::symlink(target, folder.join(name))?;
-    }
     Ok(folder)
-}
-
-/// Packs the Debian package; the command's manifest states its contents and their paths.
-fn deb(packages: &Path, triple: &str) -> Result<PathBuf> {
-    let mut cargo = Command::new(tools::cargo_deb()?);
-    cargo.args(["--no-build", "--no-strip", "--profile=dist", "--package=unwind-perf", "--locked"]);
-    cargo.args(["--target", triple, "--output"]).arg(packages).current_dir(command::root());
-    command::run(&mut cargo)?;
-    only(packages, "deb")
 }
 
 /// Returns the only file of that ending in a folder.

@@ -1,5 +1,6 @@
 //! The packing tools: from the search path, or installed below the target folder.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -7,8 +8,8 @@ use anyhow::{Context, Result};
 
 use crate::command;
 
-/// The packer of wheels, and the linker and C compiler for both processors and an old C library.
-const WHEEL_TOOLS: &[&str] = &["maturin>=1.16,<2", "ziglang==0.17.1"];
+/// The packer of wheels, and the linker and C compiler for both processors and other C libraries.
+const WHEEL_TOOLS: &[&str] = &["maturin>=1.16,<2", "ziglang==0.17.1", "cargo-zigbuild>=0.22,<1"];
 
 /// Returns the path of cargo-deb.
 pub(super) fn cargo_deb() -> Result<PathBuf> {
@@ -39,7 +40,8 @@ impl Maturin {
             let mut zig = Command::new(bin.join("python"));
             command::quiet_output(zig.args(["-m", "ziglang", "version"])).is_ok()
         };
-        if !(bin.join("maturin").is_file() && has_zig()) {
+        let programs = ["maturin", "cargo-zigbuild"].map(|name| bin.join(name));
+        if !(programs.iter().all(|program| program.is_file()) && has_zig()) {
             command::run(command::words("python3 -m venv").arg(&root))?;
             let mut install = Command::new(bin.join("pip"));
             command::run(install.args(["install", "--quiet"]).args(WHEEL_TOOLS))?;
@@ -47,15 +49,39 @@ impl Maturin {
         Ok(Self { bin })
     }
 
-    /// Returns `maturin build` in a folder; it finds zig by the first Python of the search path.
+    /// Returns `maturin build` in a folder.
     pub(super) fn build(&self, folder: &Path) -> Result<Command> {
-        let search = std::env::var_os("PATH").unwrap_or_default();
-        let folders = std::iter::once(self.bin.clone()).chain(std::env::split_paths(&search));
-        let path = std::env::join_paths(folders).context("the search path")?;
         let mut build = Command::new(self.bin.join("maturin"));
-        build.arg("build").env("PATH", path).current_dir(folder);
+        build.arg("build").env("PATH", self.path()?).current_dir(folder);
         Ok(build)
     }
+
+    /// Returns `maturin sdist` in a folder.
+    pub(super) fn sdist(&self, folder: &Path) -> Command {
+        let mut sdist = Command::new(self.bin.join("maturin"));
+        sdist.arg("sdist").current_dir(folder);
+        sdist
+    }
+
+    /// Returns `cargo zigbuild`, which builds for another C library.
+    pub(super) fn zigbuild(&self) -> Result<Command> {
+        let mut build = Command::new(self.bin.join("cargo-zigbuild"));
+        build.arg("zigbuild").env("PATH", self.path()?);
+        Ok(build)
+    }
+
+    /// Returns the search path; zig is found by the first Python on it.
+    fn path(&self) -> Result<OsString> {
+        let search = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::iter::once(self.bin.clone()).chain(std::env::split_paths(&search));
+        std::env::join_paths(folders).context("the search path")
+    }
+}
+
+/// Returns true if the compiler has the standard library for a target.
+pub(super) fn has_standard_library(triple: &str) -> bool {
+    let mut rustc = command::words("rustc --print target-libdir --target");
+    command::quiet_output(rustc.arg(triple)).is_ok_and(|folder| Path::new(folder.trim()).is_dir())
 }
 
 /// Installs the standard library for a target by rustup; without rustup the compiler has to have it.

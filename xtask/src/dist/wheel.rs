@@ -6,14 +6,21 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+use super::settings::Settings;
 use super::tools::{self, Maturin};
 use crate::command;
 
 /// Base of the wheels' tag; pip knows it as `manylinux_2_17` as well.
 const COMPATIBLE: &str = "manylinux2014";
 
-/// Other names of the program, stored as copies: a wheel cannot contain links.
-pub(super) const OTHER_NAMES: &[&str] = &["hotspot-perfparser", "perf_to_profile"];
+/// Names by which hotspot and pprof start the program. A wheel cannot contain links, so each is a script that becomes the
+/// program. Installers replace the first line.
+pub(super) const OTHER_NAMES: [&str; 2] = ["hotspot-perfparser", "perf_to_profile"];
+const SCRIPT: &str = "#!python
+import os, sys
+from unwind_perf import program
+os.execv(program(), [\"NAME\", *sys.argv[1:]])
+";
 
 /// Paths of the generated files in a wheel, below the environment that it is installed into.
 pub(super) const SHARED: &[(&str, &str)] = &[
@@ -28,6 +35,7 @@ pub(super) struct Builder<'a> {
     pub(super) maturin: &'a Maturin,
     /// Name of the processor in Rust and Linux.
     pub(super) processor: &'a str,
+    pub(super) settings: &'a Settings,
 }
 
 impl Builder<'_> {
@@ -39,22 +47,24 @@ impl Builder<'_> {
     /// Builds the program; returns its folder.
     pub(super) fn program(&self, scratch: &Path) -> Result<PathBuf> {
         tools::standard_library(&self.triple());
-        self.pack(scratch)?;
-        Ok(std::path::absolute(command::target().join(self.triple()).join("dist"))?)
+        self.pack(scratch, None)?;
+        Ok(command::target().join(self.triple()).join(&self.settings.profile))
     }
 
-    /// Packs the wheel with the generated files and the program's other names. maturin takes files that it does not
-    /// build from a temporary folder beside the manifest.
-    pub(super) fn wheel(&self, program: &Path, printed: &Path, packages: &Path) -> Result<PathBuf> {
+    /// Packs the wheel with the generated files and the bill of materials. maturin takes files that it does not build
+    /// from a temporary folder beside the manifest.
+    pub(super) fn wheel(&self, printed: &Path, bill: &Path, packages: &Path) -> Result<PathBuf> {
         let data = Data(folder().join("unwind_perf.data"));
         for (name, place) in SHARED {
             copy(&printed.join(name), &data.0.join("data").join(place))?;
         }
+        let scripts = data.0.join("scripts");
+        std::fs::create_dir_all(&scripts)?;
         for name in OTHER_NAMES {
-            copy(program, &data.0.join("scripts").join(name))?;
+            std::fs::write(scripts.join(name), SCRIPT.replace("NAME", name))?;
         }
         let folder = packages.join(self.processor);
-        self.pack(&folder)?;
+        self.pack(&folder, Some(bill))?;
         drop(data);
         let packed = super::only(&folder, "whl")?;
         let wheel = packages.join(command::file_name(&packed));
@@ -63,16 +73,20 @@ impl Builder<'_> {
         Ok(wheel)
     }
 
-    /// Names a feature explicitly: with the features of the manifest, maturin would build three programs.
-    fn pack(&self, out: &Path) -> Result<()> {
+    fn pack(&self, out: &Path, bill: Option<&Path>) -> Result<()> {
         let mut build = self.maturin.build(&folder())?;
-        build.args(["--locked", "--profile", "dist", "--features", "service", "--zig"]);
+        build.args(["--locked", "--zig", "--profile", &self.settings.profile]);
         build.args(["--compatibility", COMPATIBLE, "--target", &self.triple(), "--out"]);
-        command::run(build.arg(out))
+        build.arg(out);
+        if let Some(bill) = bill {
+            build.arg("--sbom-include").arg(bill);
+        }
+        command::run(self.settings.apply(&mut build))
     }
 }
 
-fn folder() -> PathBuf {
+/// Returns the folder of the package that wheels are made of.
+pub(super) fn folder() -> PathBuf {
     command::root().join("crates/unwind-perf")
 }
 
