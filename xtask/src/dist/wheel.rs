@@ -2,6 +2,8 @@
 //!
 //! maturin makes zig link it against the oldest C library of `manylinux2014`, and refuses a program that needs more.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -61,7 +63,9 @@ impl Builder<'_> {
         let scripts = data.0.join("scripts");
         std::fs::create_dir_all(&scripts)?;
         for name in OTHER_NAMES {
-            std::fs::write(scripts.join(name), SCRIPT.replace("NAME", name))?;
+            let script = scripts.join(name);
+            std::fs::write(&script, SCRIPT.replace("NAME", name))?;
+            std::fs::set_permissions(&script, Permissions::from_mode(0o755))?;
         }
         let folder = packages.join(self.processor);
         self.pack(&folder, Some(bill))?;
