@@ -1,6 +1,6 @@
 //! Resources: attributes of a process and its host.
 
-use profile::query::Programs;
+use profile::query::{Programs, recorded_command};
 use profile::{ProcessKey, Profile};
 
 use super::dictionary::AttributeValue;
@@ -8,6 +8,17 @@ use crate::render::protobuf::ProtoMessage;
 
 fn file_name(path: &[u8]) -> &[u8] {
     path.rsplit(|&byte| byte == b'/').next().unwrap_or_default()
+}
+
+/// Returns the command line of a process with the name of the recorded program; `None` for others, and if the profile
+/// omits arguments or there are none.
+fn command_line(profile: &Profile, process: &[u8]) -> Option<Vec<u8>> {
+    /// Maximum length of the name that the kernel gives to a process.
+    const NAME: usize = 15;
+    let words = recorded_command(profile)?;
+    let [program, _, ..] = words.as_slice() else { return None };
+    let program = file_name(program);
+    (program.get(..NAME).unwrap_or(program) == process).then(|| words.join(&b' '))
 }
 
 /// Returns the resource of a process with one name.
@@ -30,6 +41,9 @@ pub(super) fn resource(
     if let Some(path) = program.map(|module| profile.strings.get(module.path)) {
         add("process.executable.name", AttributeValue::Text(file_name(path)));
         add("process.executable.path", AttributeValue::Text(path));
+    }
+    if let Some(line) = command_line(profile, name) {
+        add("process.command_line", AttributeValue::Text(&line));
     }
     let recording = &profile.recording;
     for (key, id) in [
