@@ -11,6 +11,7 @@ use host::{
     FileStat, Host, HostError, HostFile, HostFinding, HostText, Origin, READ_LIMIT, Reads,
     RecordedFile,
 };
+use image_store::RECORDED_COPIES;
 
 use crate::manifest::{AbsentFile, Bytes, Manifest, PathAnswer, RequestedPath};
 
@@ -95,8 +96,19 @@ impl BundleHost {
         known.ok_or_else(|| self.unknown(path))
     }
 
+    /// Returns true for the copies of another recording in a store. Those of this recording were requested when the bundle
+    /// was made; a rewritten recording has other ones, which no store can have.
+    fn is_of_another_recording(&self, path: &Path) -> bool {
+        let is_copies = |folder: &&Path| folder.ends_with(RECORDED_COPIES);
+        let copies = path.ancestors().skip(1).find(is_copies);
+        copies.is_some_and(|folder| self.places.contains_key(&Bytes::of_path(folder)))
+    }
+
     /// Records a request that the bundle cannot answer.
     fn unknown(&self, path: &Path) -> HostError {
+        if self.is_of_another_recording(path) {
+            return HostError::missing(path);
+        }
         let mut unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
         unknown.insert(path.to_owned());
         HostError::missing(path)

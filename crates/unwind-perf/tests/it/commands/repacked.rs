@@ -141,3 +141,17 @@ fn files_of_a_store_are_left_out() {
         assert!(ran.stderr.contains(&format!("{option} has no effect")), "{}", ran.stderr);
     }
 }
+
+/// A store may have copies of files for single recordings. A rewritten recording is another one.
+#[test]
+fn copies_for_one_recording_do_not_matter() {
+    let folder = empty_folder("repacked-copies");
+    let store = folder.join("store");
+    fs::create_dir_all(store.join("by-recording/0123")).expect("a folder");
+    let store = store.to_str().expect("UTF-8");
+    bundle(&folder, "inlines-gcc", "whole.upb", &["--buildid-dir", store]);
+    for option in ["--no-stacks", "--anonymize"] {
+        run(&folder, &["bundle", "whole.upb", option, "-o", "later.upb"]).expect_status(0);
+        run(&folder, &["-q", "later.upb"]).expect_status(0);
+    }
+}
