@@ -73,8 +73,10 @@ fn versions(manifest: &str, version: &str) -> Vec<String> {
     let parts = manifest.lines().filter(|line| line.contains("package = \"unwind-perf-"));
     let exact = format!("version = \"={version}\"");
     let other = parts.filter(|line| line.contains("version = ") && !line.contains(&exact));
-    let names = other.filter_map(|line| line.split(' ').next());
-    found.extend(names.map(|name| format!("Cargo.toml requires another version of {name}")));
+    let names: Vec<&str> = other.filter_map(|line| line.split(' ').next()).collect();
+    if !names.is_empty() {
+        found.push(format!("Cargo.toml requires another version of {}", names.join(", ")));
+    }
     found
 }
 
