@@ -95,6 +95,25 @@ pub(super) fn wheel(package: &Path, processor: &str, root: &Path) -> Result<()> 
     programs.work(root)
 }
 
+/// Runs the programs of an unpacked archive, which are static and need no C library; those of another processor by
+/// qemu's user emulation, if that is installed.
+pub(super) fn archive(folder: &Path, processor: &str, scratch: &Path) -> Result<()> {
+    let here = processor == std::env::consts::ARCH;
+    let emulator = if here { Vec::new() } else { emulator(processor) };
+    if !here && emulator.is_empty() {
+        println!("skipped: no qemu-{processor} to run {} with", folder.display());
+        return Ok(());
+    }
+    emptied(scratch)?;
+    let programs = Programs {
+        main: &folder.join("unwind-perf"),
+        pprof: &folder.join("perf_to_profile"),
+        hotspot: &folder.join("hotspot-perfparser"),
+        emulator,
+    };
+    programs.work(scratch)
+}
+
 /// Unpacks a wheel for another processor as an installer does; returns its folders of programs and of shared files.
 fn unzipped(package: &Path, root: &Path) -> Result<(PathBuf, PathBuf)> {
     command::run(command::words("python3 -m zipfile -e").arg(package).arg(root))?;

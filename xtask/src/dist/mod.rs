@@ -98,7 +98,7 @@ pub(crate) fn build(named: &[String], settings: &Settings) -> Result<PathBuf> {
         if processor == here {
             pythons::check(&wheel, &build)?;
         }
-        tarball::build(&maturin, settings, processor, printed, &packages)?;
+        tarball::build(&builder, printed, &packages)?;
     }
     sdist::build(&maturin, settings, &packages)?;
     checksums(&packages)?;

@@ -6,8 +6,8 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::settings::Settings;
-use super::tools::Maturin;
-use super::{PRINTED, emptied, tools};
+use super::wheel::Builder;
+use super::{PRINTED, check, emptied, tools};
 use crate::command;
 
 /// Files of the repository in an archive.
@@ -24,40 +24,31 @@ fn triple(processor: &str) -> String {
     format!("{processor}-unknown-linux-musl")
 }
 
-/// Builds the static program of a processor and packs it. Returns `None`, with a line that says so, if the standard
+/// Builds the static program of a processor, packs it and runs it. Skips it, with a line that says so, if the standard
 /// library of the target cannot be had.
-pub(super) fn build(
-    maturin: &Maturin,
-    settings: &Settings,
-    processor: &str,
-    printed: &Path,
-    packages: &Path,
-) -> Result<Option<PathBuf>> {
-    let triple = triple(processor);
+pub(super) fn build(builder: &Builder<'_>, printed: &Path, packages: &Path) -> Result<()> {
+    let (settings, triple) = (builder.settings, triple(builder.processor));
     tools::standard_library(&triple);
     if !tools::has_standard_library(&triple) {
         println!("skipped: no standard library for {triple}");
-        return Ok(None);
+        return Ok(());
     }
-    let mut zig = maturin.zigbuild()?;
+    let mut zig = builder.maturin.zigbuild()?;
     zig.args(["--locked", "--package", "unwind-perf", "--profile", &settings.profile]);
     zig.args(["--target", &triple]).current_dir(command::root());
     command::run(settings.apply(&mut zig))?;
     let program = command::target().join(&triple).join(&settings.profile).join("unwind-perf");
-    pack(settings, &program, &triple, printed, packages).map(Some)
+    let folder = staged(&program, &triple, printed)?;
+    let scratch = command::target().join("dist").join(format!("try-{triple}"));
+    check::archive(&folder, builder.processor, &scratch)?;
+    archive(settings, &folder, packages)
 }
 
-/// Packs a program under the name that `cargo binstall` expects (crates/unwind-perf/Cargo.toml).
-fn pack(
-    settings: &Settings,
-    program: &Path,
-    triple: &str,
-    printed: &Path,
-    packages: &Path,
-) -> Result<PathBuf> {
+/// Copies a program and its files into a folder with the name that `cargo binstall` expects
+/// (crates/unwind-perf/Cargo.toml).
+fn staged(program: &Path, triple: &str, printed: &Path) -> Result<PathBuf> {
     let name = format!("unwind-perf-{}-{triple}", super::version()?);
-    let staging = std::path::absolute(command::target().join("dist/tarballs"))?;
-    let folder = staging.join(&name);
+    let folder = std::path::absolute(command::target().join("dist/tarballs").join(name))?;
     emptied(&folder)?;
     let copy = |from: &Path| {
         std::fs::copy(from, folder.join(command::file_name(from)))
@@ -73,19 +64,17 @@ fn pack(
     for other in ["hotspot-perfparser", "perf_to_profile"] {
         std::os::unix::fs::symlink("unwind-perf", folder.join(other))?;
     }
-    archive(settings, &staging, &name, packages)
+    Ok(folder)
 }
 
 /// Archives a folder: entries in order, owned by nobody, of the time of the commit.
-fn archive(settings: &Settings, staging: &Path, name: &str, packages: &Path) -> Result<PathBuf> {
-    let plain = staging.join(format!("{name}.tar"));
+fn archive(settings: &Settings, folder: &Path, packages: &Path) -> Result<()> {
+    let (staging, name) = (folder.parent().context("a folder")?, command::file_name(folder));
+    let plain = packages.join(format!("{name}.tar"));
     let mut tar = Command::new("tar");
     tar.args(["--create", "--format=ustar", "--sort=name", "--owner=0", "--group=0"]);
     tar.args(["--numeric-owner", "--mode=u=rwX,go=rX", "--mtime"]);
     tar.arg(format!("@{}", settings.epoch())).arg("--file").arg(&plain);
     command::run(tar.arg("--directory").arg(staging).arg(name))?;
-    command::run(command::words("xz --force --threads=1 -9").arg(&plain))?;
-    let packed = packages.join(format!("{name}.tar.xz"));
-    std::fs::rename(staging.join(format!("{name}.tar.xz")), &packed)?;
-    Ok(packed)
+    command::run(command::words("xz --force --threads=1 -9").arg(&plain))
 }
