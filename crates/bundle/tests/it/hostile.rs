@@ -207,7 +207,7 @@ fn bombs_are_refused_before_they_unpack() {
 #[test]
 fn hostile_manifests_are_errors() {
     for (change, expected) in [
-        (json!({"version": 4}), "the bundle has format version 4; this program reads 1 to 3"),
+        (json!({"version": 5}), "the bundle has format version 5; this program reads 1 to 4"),
         (
             json!({"format": "x"}),
             "the manifest of the bundle is wrong: its format is not unwind-perf-bundle",
