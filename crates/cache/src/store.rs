@@ -71,8 +71,8 @@ impl Cache {
     }
 
     /// Maximum size of a file, in bytes.
-    pub(crate) const fn most_of_file(&self) -> u64 {
-        self.most / PART
+    pub(crate) fn most_of_file(&self) -> u64 {
+        PrivateFolder::LARGEST_FILE.min(self.most / PART)
     }
 
     /// Stores the answers under a key, replacing earlier ones.

@@ -10,8 +10,8 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use crate::NewFile;
 use crate::writing::new_file::PARTIAL_PREFIX;
-use crate::{NewFile, READ_LIMIT};
 
 /// Resolution of the time of last use: younger times are not updated.
 const USE_RESOLUTION: Duration = Duration::from_secs(60);
@@ -34,6 +34,9 @@ pub struct PrivateFile {
 }
 
 impl PrivateFolder {
+    /// Maximum size of a file that is read, in bytes.
+    pub const LARGEST_FILE: u64 = 1 << 30;
+
     /// Returns the folder at a path, which need not exist.
     #[must_use]
     pub const fn at(path: PathBuf) -> Self {
@@ -54,7 +57,7 @@ impl PrivateFolder {
 
     /// Returns the bytes of a file, and records its use.
     /// `None` if it is missing, unreadable or a symlink,
-    /// has more than [`READ_LIMIT`] bytes, or belongs to another user.
+    /// has more than [`Self::LARGEST_FILE`] bytes, or belongs to another user.
     /// The superuser's files are accepted.
     #[must_use]
     pub fn read(&self, name: &str) -> Option<Vec<u8>> {
@@ -70,7 +73,7 @@ impl PrivateFolder {
     fn bytes(&self, name: &str, is_use: bool) -> Option<Vec<u8>> {
         let (file, size) = self.open(name, is_use).ok()??;
         let mut bytes = Vec::with_capacity(usize::try_from(size).ok()?);
-        (&file).take(READ_LIMIT).read_to_end(&mut bytes).ok()?;
+        (&file).take(Self::LARGEST_FILE).read_to_end(&mut bytes).ok()?;
         Some(bytes)
     }
 
@@ -80,7 +83,7 @@ impl PrivateFolder {
         let file = OpenOptions::new().read(true).custom_flags(flags).open(self.0.join(name))?;
         let metadata = file.metadata()?;
         let own = [rustix::process::geteuid().as_raw(), 0].contains(&metadata.uid());
-        if !metadata.is_file() || !own || metadata.size() > READ_LIMIT {
+        if !metadata.is_file() || !own || metadata.size() > Self::LARGEST_FILE {
             return Ok(None);
         }
         let now = SystemTime::now();
