@@ -56,7 +56,7 @@ mod rejected_samples;
 mod runs;
 mod sampled_files;
 mod setting;
-mod shared_state;
+
 mod source;
 mod timings;
 
@@ -69,8 +69,7 @@ use host::Host;
 use perf_data::Input;
 use profile::Profile;
 
-use crate::setting::Setting;
-use crate::shared_state::SharedState;
+use crate::setting::{Setting, SharedState};
 
 pub use address::{BuildId, FileOffset, Pid, Svma, Tid};
 pub use bundled::{FindFile, ResolvedSource, search_in_bundle};

@@ -9,14 +9,13 @@ mod diff;
 mod extensions;
 mod inject;
 mod inspect;
-mod licenses;
 #[cfg(feature = "service")]
 mod live;
-mod manual;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod no_samples;
 mod options_json;
+mod package_files;
 mod page;
 mod profile;
 mod record;
@@ -35,7 +34,7 @@ pub(crate) use profile::on_pool;
 /// Runs the command that the arguments name.
 pub(crate) fn run(cli: &Cli) -> anyhow::Result<Status> {
     if cli.licenses {
-        return licenses::run();
+        return package_files::licenses();
     }
     match &cli.command {
         Some(Command::Info(args)) => inspect::info(args),
@@ -68,8 +67,8 @@ pub(crate) fn run(cli: &Cli) -> anyhow::Result<Status> {
         #[cfg(feature = "service")]
         Some(Command::Worker) => serve::work(),
         Some(Command::OptionsJson) => options_json::run(),
-        Some(Command::Man) => manual::man(),
-        Some(Command::Completions(args)) => manual::completions(args),
+        Some(Command::Man) => package_files::man(),
+        Some(Command::Completions(args)) => package_files::completions(args),
         None => profile::main(&cli.main),
     }
 }

@@ -37,10 +37,10 @@ pub(in crate::commands) fn page_code(analysis: &Analysis, demangle: Demangle) ->
     let places = sampled.iter().take(MOST_FUNCTIONS);
     let places: Vec<_> = places.map(|&((module, start), _)| (module, Svma(start))).collect();
     let mut reader = analysis.code();
+    let too_much = CodeError::NoInstructions(NoInstructions::TooMuchText);
     for places in places.chunks(AT_ONCE) {
         let read = reader.all_instructions(places, left.min(MOST_OF_FUNCTION));
         for (&(module, _), instructions) in places.iter().zip(read) {
-            let too_much = CodeError::NoInstructions(NoInstructions::TooMuchText);
             code.omitted += u64::from(instructions.as_ref().is_err_and(|it| *it == too_much));
             let Ok(instructions) = instructions else { continue };
             let Some(first) = instructions.first() else { continue };

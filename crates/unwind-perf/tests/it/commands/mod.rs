@@ -1,6 +1,5 @@
 //! Tests of the commands by their user interface: arguments, exit statuses, written files.
 
-mod anonymize;
 mod arguments;
 mod build_ids;
 mod bundle;
@@ -14,7 +13,6 @@ mod incomplete;
 mod off_cpu;
 mod readme;
 mod record;
-mod repacked;
 mod signals;
 mod tables;
 mod targets;

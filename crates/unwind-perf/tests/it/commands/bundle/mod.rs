@@ -1,5 +1,8 @@
 //! `bundle`: a bundle gives the same result without the files as the recording with them.
 
+mod anonymize;
+mod repacked;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,6 @@
-//! The inputs of a run.
+//! The inputs of a run, and the state that it shares with others.
+
+mod shared_state;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,8 +9,10 @@ use cache::Cache;
 use host::Host;
 use options::{Options, Spelling};
 
+use self::shared_state::Generation;
 use crate::observer::Observer;
-use crate::shared_state::Generation;
+
+pub(crate) use self::shared_state::SharedState;
 
 /// The inputs of a run: host, shared state, options and observer.
 #[derive(Debug)]

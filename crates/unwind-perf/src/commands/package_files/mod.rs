@@ -1,10 +1,13 @@
-//! `unwind-perf man` and `unwind-perf completions`: the files that packages install, generated from the arguments.
+//! The texts that packages install: manual page and completions, generated from the arguments, and licences.
+
+mod licenses;
 
 use std::io::Write as _;
 
 use anyhow::Context as _;
 use clap::CommandFactory as _;
 
+pub(super) use self::licenses::licenses;
 use crate::args::{Cli, CompletionArgs, ENVIRONMENT, EXAMPLES, EXIT_STATUS, FILES};
 use crate::terminal::Status;
 
