@@ -63,8 +63,7 @@ def annotate(
 
     words = ["annotate", f"--weight={weight}", *([] if code else ["--no-code"])]
     words += ["--kernel-frames"] if kernel_frames else []
-    words += ["--collapse-recursion"] if collapse_recursion else []
-    words += function_arguments(focus, ignore, hide, charge_to_caller, show_module)
+    words += function_arguments(focus, ignore, hide, charge_to_caller, show_module, collapse_recursion)
     document = counted(words, recording, event, timeout, options, [function])
 
     def table(rows: List[Dict[str, Any]], types: "Dict[str, pa.DataType]") -> "pa.Table":

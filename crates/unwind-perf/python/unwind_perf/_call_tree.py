@@ -47,10 +47,9 @@ def tree(
 
     words = ["tree", f"--weight={weight}", f"--min={100 * min_share:.6f}%"]
     words += ["--kernel-frames"] if kernel_frames else []
-    words += ["--collapse-recursion"] if collapse_recursion else []
     words += ["--bottom-up"] if bottom_up else []
     words += ["--keep-unrooted"] if keep_unrooted else []
-    words += function_arguments(focus, ignore, hide, charge_to_caller, show_module)
+    words += function_arguments(focus, ignore, hide, charge_to_caller, show_module, collapse_recursion)
     rows = counted(words, recording, event, timeout, options)["rows"]
     name_unknown(rows)
     types = {"parent": pa.uint32(), "depth": pa.uint32()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Literal, Mapping, Optional, Sequence, Union
 
 from ._option_types import OptionsOfAnyEvent, PathLike
@@ -45,23 +46,28 @@ def top(
     the keyword of the reason that samples have no value. ``weight`` can be a field of numbers or the name of spans.
 
     Samples of one event are counted: the named one, else the first with samples. A function that occurs in a stack more
-    than once is counted once. ``kernel_frames`` shows functions of the kernel in times off the processor. ``by``, ``weight`` and ``sort`` are values of the program's options. The program reads
-    the recording again, with the options of a :class:`Recording`. ``focus``, ``ignore``, ``hide``, ``charge_to_caller``
+    than once is counted once. ``kernel_frames`` shows functions of the kernel in times off the processor. ``by``,
+    ``weight`` and ``sort`` are values of the program's options. The program reads the recording again, or finds the
+    profile of an earlier run, with the options of a :class:`Recording`. ``focus``, ``ignore``, ``hide``, ``charge_to_caller``
     and ``show_module`` are regular expressions, one or several. The other keywords are options of the run, by the names
     in docs/OPTIONS.md.
     """
     require_pyarrow()
     words = ["top", f"--by={by}", f"--weight={weight}", f"--sort={sort}"]
     words += ["--kernel-frames"] if kernel_frames else []
-    words += ["--collapse-recursion"] if collapse_recursion else []
-    words += function_arguments(focus, ignore, hide, charge_to_caller, show_module)
+    words += function_arguments(focus, ignore, hide, charge_to_caller, show_module, collapse_recursion)
     return _table(counted(words, recording, event, timeout, options), by)
 
 
 def function_arguments(
-    focus: Patterns, ignore: Patterns, hide: Patterns, charge_to_caller: Patterns, show_module: Patterns
+    focus: Patterns,
+    ignore: Patterns,
+    hide: Patterns,
+    charge_to_caller: Patterns,
+    show_module: Patterns,
+    collapse_recursion: bool,
 ) -> List[str]:
-    """Returns the arguments that choose functions by regular expressions."""
+    """Returns the arguments that filter functions."""
     patterns = {
         "--focus": focus,
         "--ignore": ignore,
@@ -70,7 +76,15 @@ def function_arguments(
         "--show-module": show_module,
     }
     given = [(option, [texts] if isinstance(texts, str) else texts) for option, texts in patterns.items()]
-    return [f"{option}={text}" for option, texts in given for text in texts]
+    flags = ["--collapse-recursion"] if collapse_recursion else []
+    return flags + [f"{option}={text}" for option, texts in given for text in texts]
+
+
+def recorded(recording: "Union[Recording, PathLike]", options: Mapping[str, Any]) -> "tuple[PathLike, Dict[str, Any]]":
+    """Returns the path of a recording, and the options of a run on it."""
+    if isinstance(recording, (str, bytes, os.PathLike)):
+        return recording, dict(options)
+    return recording.path, {**recording.options, **options}
 
 
 def counted(
@@ -82,18 +96,12 @@ def counted(
     operands: Sequence[str] = (),
 ) -> Dict[str, Any]:
     """Runs a command that counts samples of one event; ``operands`` precede the recording. Returns its JSON."""
-    from ._recording import Recording
-
-    path: PathLike
-    given: Dict[str, Any]
-    if isinstance(recording, Recording):
-        path, given = recording.path, {**recording.options, **options}
-        names: List[str] = recording.events["name"].to_pylist()
-        if event is not None and event not in names:
-            raise ValueError(f"no event {event!r}; there are {', '.join(names)}")
-    else:
-        path, given = recording, dict(options)
+    path, given = recorded(recording, options)
     if event is not None:
+        if not isinstance(recording, (str, bytes, os.PathLike)):
+            names: List[str] = recording.events["name"].to_pylist()
+            if event not in names:
+                raise ValueError(f"no event {event!r}; there are {', '.join(names)}")
         given["event"] = [event]
     mark, name = input_arguments(path)
     command = [words[0], "--quiet", "--format=json", *words[1:], options_argument(), mark, *operands, name]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, List, Mapping, NamedTuple, Optional, Union
 
 from .._option_types import Options, PathLike
 from .._options import checked
 from .._program import Run, input_arguments, options_argument
-from .._top import Patterns, function_arguments
+from .._top import Patterns, function_arguments, recorded
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -58,8 +58,7 @@ def report(
     words += ["--embed-sources"] if embed_sources else []
     words += [] if sources else ["--no-sources"]
     words += [] if code else ["--no-code"]
-    words += ["--collapse-recursion"] if collapse_recursion else []
-    words += function_arguments(focus, ignore, hide, charge_to_caller, show_module)
+    words += function_arguments(focus, ignore, hide, charge_to_caller, show_module, collapse_recursion)
     return _written(words, recording, output, timeout, options)
 
 
@@ -96,7 +95,7 @@ def _written(
     timeout: Optional[float],
     options: Mapping[str, Any],
 ) -> WrittenFile:
-    path, given = _recorded(recording, options)
+    path, given = recorded(recording, options)
     if words[0] == "bundle" and path is not recording:
         given = {name: given[name] for name in given if name in options or name in _OF_FILES}
     target = os.fsdecode(output)
@@ -104,10 +103,3 @@ def _written(
     with Run(command, timeout, options=checked(given)) as run:
         run.output.read()
         return WrittenFile(target, run.finish())
-
-
-def _recorded(recording: "Union[Recording, PathLike]", options: Mapping[str, Any]) -> "tuple[PathLike, Dict[str, Any]]":
-    """Returns the path of a recording, and the options of a run on it."""
-    if isinstance(recording, (str, bytes, os.PathLike)):
-        return recording, dict(options)
-    return recording.path, {**recording.options, **options}
