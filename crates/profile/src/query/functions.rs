@@ -1,5 +1,7 @@
 //! Functions at a location, and the distinct functions of a profile with dense indexes for printers of call graphs.
 
+use std::ops::Range;
+
 use address::ById as _;
 use hashbrown::HashMap;
 
@@ -151,10 +153,20 @@ impl Functions {
 
     /// Returns the functions at a location, innermost first.
     pub fn at(&self, location: LocationId) -> &[FunctionLine] {
+        self.lines.get(self.rows_at(location)).unwrap_or_default()
+    }
+
+    /// The functions at all locations, in the order of the locations.
+    pub(super) fn lines(&self) -> &[FunctionLine] {
+        &self.lines
+    }
+
+    /// Returns the range of the functions at a location in [`Self::lines`].
+    pub(super) fn rows_at(&self, location: LocationId) -> Range<usize> {
         let ends = self.ends.as_slice();
         let start = location.index().checked_sub(1).and_then(|before| ends.get(before)).copied();
         let end = ends.by_id(location).copied().unwrap_or(0);
-        self.lines.get(start.unwrap_or(0) as usize..end as usize).unwrap_or_default()
+        start.unwrap_or(0) as usize..end as usize
     }
 
     /// Stores the functions of a stack in `path`, innermost first.

@@ -9,50 +9,15 @@ use std::sync::{Arc, OnceLock};
 
 use super::call_paths::CallPaths;
 use super::paths::{NONE, Nodes, Paths};
+use super::sample_sets::{SampleSet, SampleSets};
 use super::view::PathView;
-use crate::id::{EventId, StackId, StringId, ThreadId};
+use crate::id::{StackId, StringId};
 use crate::profile::Profile;
 use crate::query::functions::{Function, FunctionId, FunctionLine, Functions};
 use crate::query::marks::FunctionMarks;
 use crate::query::weights::EventSums;
-use crate::reason::{EndReason, WaitKind};
 use crate::tables::Table;
 use hashbrown::HashMap;
-
-/// Completeness of a chain.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Ending {
-    /// It reached its root and has all frames.
-    Complete,
-    /// It reached its root, but frames may be missing.
-    Rooted,
-    /// It ended before its root.
-    Truncated,
-}
-
-impl From<EndReason> for Ending {
-    fn from(end: EndReason) -> Self {
-        match (end.is_complete(), end.is_rooted()) {
-            (true, _) => Self::Complete,
-            (false, true) => Self::Rooted,
-            (false, false) => Self::Truncated,
-        }
-    }
-}
-
-/// Samples with the same stack, thread, event, ending and kind of wait.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SampleSet {
-    /// Index of their stack among the distinct ones.
-    pub(super) stack: u32,
-    pub(super) thread: ThreadId,
-    pub(super) event: EventId,
-    pub(super) ending: Ending,
-    pub(super) wait: Option<WaitKind>,
-    pub(super) samples: u32,
-    /// Sum of their periods; a sample without a period counts as 1.
-    pub(super) period: u64,
-}
 
 /// Tables that queries share.
 #[derive(Debug)]
@@ -102,9 +67,9 @@ impl Index {
     #[must_use]
     pub fn new(profile: &Profile, inlines: bool) -> Self {
         let functions = Functions::new(profile, inlines);
-        let (sets, set_of, stacks) = sample_sets(profile);
-        let (lines, of_location) = lines(profile, &functions);
-        let paths = paths(profile, &stacks, &of_location);
+        let SampleSets { sets, set_of, stacks } = SampleSets::of(profile);
+        let (lines, numbers) = lines(&functions);
+        let paths = paths(profile, &stacks, &functions, &numbers);
         let functions = functions.rows;
         let (modules, module_of) = modules(&functions);
         let function_of = |line: &FunctionLine| line.function.as_u32();
@@ -221,49 +186,18 @@ impl Keys {
     }
 }
 
-/// Returns the sample sets, the set of each sample, and the distinct stacks in the order of their first samples.
-fn sample_sets(profile: &Profile) -> (Vec<SampleSet>, Vec<u32>, Vec<Option<StackId>>) {
-    let mut stacks = Vec::new();
-    let mut stack_index: HashMap<Option<StackId>, u32> = HashMap::new();
-    let mut index: HashMap<(u32, ThreadId, EventId, Ending, Option<WaitKind>), u32> =
-        HashMap::new();
-    let mut sets: Vec<SampleSet> = Vec::new();
-    let mut set_of = Vec::with_capacity(profile.samples.len());
-    for sample in &profile.samples {
-        let stack = *stack_index.entry(sample.stack).or_insert_with(|| {
-            stacks.push(sample.stack);
-            stacks.len() as u32 - 1
-        });
-        let (thread, event, ending) = (sample.thread, sample.event, Ending::from(sample.end));
-        let wait = sample.wait();
-        let set = *index.entry((stack, thread, event, ending, wait)).or_insert_with(|| {
-            sets.push(SampleSet { stack, thread, event, ending, wait, samples: 0, period: 0 });
-            sets.len() as u32 - 1
-        });
-        set_of.push(set);
-        if let Some(set) = sets.get_mut(set as usize) {
-            set.samples += 1;
-            set.period = set.period.saturating_add(sample.period().unwrap_or(1));
-        }
-    }
-    sets.shrink_to_fit();
-    (sets, set_of, stacks)
-}
-
-/// Returns the distinct lines of functions, and by location its lines, innermost first.
-fn lines(profile: &Profile, functions: &Functions) -> (Vec<FunctionLine>, Vec<Vec<u32>>) {
+/// Returns the distinct lines of functions, and by line of `functions` its number among them.
+fn lines(functions: &Functions) -> (Vec<FunctionLine>, Vec<u32>) {
     let mut lines = Vec::new();
     let mut index: HashMap<FunctionLine, u32> = HashMap::new();
-    let mut line = |at: &FunctionLine| {
+    let number = |at: &FunctionLine| {
         *index.entry(*at).or_insert_with(|| {
             lines.push(*at);
             lines.len() as u32 - 1
         })
     };
-    let of_location = profile.locations.ids();
-    let of_location = of_location.map(|id| functions.at(id).iter().map(&mut line).collect());
-    let of_location = of_location.collect();
-    (lines, of_location)
+    let numbers = functions.lines().iter().map(number).collect();
+    (lines, numbers)
 }
 
 /// Returns the distinct modules of functions, and by function the index of its module.
@@ -281,10 +215,15 @@ fn modules(functions: &Table<FunctionId, Function>) -> (Vec<Option<StringId>>, V
 }
 
 /// Builds the paths of stacks. Each node of the profile becomes one node per line.
-fn paths(profile: &Profile, stacks: &[Option<StackId>], of_location: &[Vec<u32>]) -> Paths {
-    let mut paths = Nodes::default();
+fn paths(
+    profile: &Profile,
+    stacks: &[Option<StackId>],
+    functions: &Functions,
+    numbers: &[u32],
+) -> Paths {
+    let mut paths = Nodes::with_capacity(profile.stacks.len());
     // By node of the profile: its innermost node in `paths`, once it exists.
-    let mut known: Vec<Option<u32>> = vec![None; profile.stacks.len()];
+    let mut known: Vec<u32> = vec![NONE; profile.stacks.len()];
     let mut climbed = Vec::new();
     for &stack in stacks {
         let mut at = NONE;
@@ -292,7 +231,7 @@ fn paths(profile: &Profile, stacks: &[Option<StackId>], of_location: &[Vec<u32>]
         while let Some(node) = next
             && let Some(row) = profile.stacks.get(node)
         {
-            if let Some(&Some(found)) = known.by_id(node) {
+            if let Some(&found) = known.by_id(node).filter(|&&found| found != NONE) {
                 at = found;
                 break;
             }
@@ -300,13 +239,12 @@ fn paths(profile: &Profile, stacks: &[Option<StackId>], of_location: &[Vec<u32>]
             next = row.parent.filter(|&parent| parent < node);
         }
         for (node, frame) in climbed.drain(..).rev() {
-            let location = profile.frames.get(frame).map(|frame| frame.location.index());
-            let lines = location.and_then(|location| of_location.get(location));
-            for &line in lines.into_iter().flatten().rev() {
+            let rows = profile.frames.get(frame).map(|frame| functions.rows_at(frame.location));
+            for &line in rows.and_then(|rows| numbers.get(rows)).unwrap_or_default().iter().rev() {
                 at = paths.push(at, line);
             }
             if let Some(place) = known.by_id_mut(node) {
-                *place = Some(at);
+                *place = at;
             }
         }
         paths.end_at(at);

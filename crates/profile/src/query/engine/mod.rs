@@ -13,6 +13,7 @@ mod neighbors;
 mod paths;
 mod rewrite;
 mod rules;
+mod sample_sets;
 mod selection;
 mod table;
 mod tree;

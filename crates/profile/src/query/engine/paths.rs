@@ -216,6 +216,15 @@ pub(super) struct Nodes {
 }
 
 impl Nodes {
+    /// Returns an empty tree with room for some nodes.
+    pub(super) fn with_capacity(nodes: usize) -> Self {
+        Self {
+            parents: Vec::with_capacity(nodes),
+            codes: Vec::with_capacity(nodes),
+            ends: Vec::new(),
+        }
+    }
+
     /// Adds a node, even if its parent already has a child with this code.
     pub(super) fn push(&mut self, parent: u32, code: u32) -> u32 {
         self.parents.push(parent);

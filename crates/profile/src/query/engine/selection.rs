@@ -7,8 +7,9 @@ use hashbrown::HashMap;
 use options::Weight;
 
 use super::filter::{EventChoice, Filter, SelectionError};
-use super::index::{Ending, Index, SampleSet};
+use super::index::Index;
 use super::rules::{FunctionRules, PathBits, matches};
+use super::sample_sets::{Ending, SampleSet};
 use super::view::PathView;
 use crate::id::{RowId as _, SampleId, StackId};
 use crate::profile::Profile;

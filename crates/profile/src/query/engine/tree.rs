@@ -5,8 +5,8 @@ use std::collections::BinaryHeap;
 
 use super::LimitedRows;
 use super::call_paths::{CallLabel, CallPaths};
-use super::index::Ending;
 use super::paths::NONE;
+use super::sample_sets::Ending;
 use super::selection::{Selection, SetCost};
 use crate::query::cost::Cost;
 use hashbrown::HashMap;
