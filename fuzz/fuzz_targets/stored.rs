@@ -13,7 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
     cost::bounded(bytes, || {
         let Ok(profile) = Profile::restore(bytes) else { return 0 };
         let mut again = Vec::new();
-        assert!(profile.store(&mut again));
+        assert_eq!(profile.store(&mut again).ok(), Some(true));
         assert!(Profile::restore(&again).is_ok_and(|restored| restored == profile));
         assert_eq!(frame_weights(&profile).len(), profile.frames.len());
         let functions = Functions::new(&profile, true);

@@ -33,9 +33,9 @@
 //! ```
 //!
 //! ```text
-//!   head        magic (8 bytes), version (u32), 0 (u32), checksum of everything after it (u64)
-//!               key (32 bytes)
+//!   head        magic (8 bytes), version (u32), 0 (u32), key (32 bytes)
 //!   content     of a finished profile, in the format of its writer
+//!   tail        checksum of everything before it (u64)
 //! ```
 
 /// Magic of an answer file.
@@ -62,7 +62,7 @@ pub(crate) const KERNEL_HEAD: usize = UNCHECKED + 32 + 4 * 2;
 /// Magic of a finished profile.
 pub(crate) const PROFILE_MAGIC: [u8; 8] = *b"UPprofil";
 /// Version of its layout.
-pub(crate) const PROFILE_VERSION: u32 = 1;
+pub(crate) const PROFILE_VERSION: u32 = 2;
 
 /// Size of the part of the head that the checksum does not cover, in bytes.
 pub(crate) const UNCHECKED: usize = 24;

@@ -1,18 +1,26 @@
 //! Finished profiles of recordings. Their content is opaque here.
 
+use std::hash::Hasher as _;
+use std::io::{self, ErrorKind, Write};
+
+use host::Content;
+use twox_hash::XxHash64;
+
 use crate::key::CacheKey;
-use crate::layout::{PROFILE_MAGIC, PROFILE_VERSION, UNCHECKED, checksum, u32_at, u64_at};
+use crate::layout::{PROFILE_MAGIC, PROFILE_VERSION, checksum, u32_at};
 
 /// Size of the head, in bytes.
-const HEAD: usize = UNCHECKED + CacheKey::SIZE;
+const HEAD: usize = PROFILE_MAGIC.len() + 2 * size_of::<u32>() + CacheKey::SIZE;
+/// Size of the tail, in bytes.
+const TAIL: usize = size_of::<u64>();
 
 /// A finished profile in the cache.
 #[derive(Debug)]
-pub struct StoredProfile(Vec<u8>);
+pub struct StoredProfile(Content);
 
 impl StoredProfile {
     /// Checks the bytes of a file; `None` if they are damaged, of another version, or stored under another key.
-    pub(crate) fn read(bytes: Vec<u8>, key: &CacheKey) -> Option<Self> {
+    pub(crate) fn read(bytes: Content, key: &CacheKey) -> Option<Self> {
         content(&bytes, Some(key))?;
         Some(Self(bytes))
     }
@@ -20,39 +28,82 @@ impl StoredProfile {
     /// Its content.
     #[must_use]
     pub fn content(&self) -> &[u8] {
-        self.0.get(HEAD..).unwrap_or_default()
+        inner(&self.0).unwrap_or_default()
+    }
+
+    /// Returns true if all bytes that were read so far are those of the file, which was not truncated meanwhile.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        !self.0.damage().happened()
     }
 }
 
 /// Returns the content of a file; `None` if it is damaged, of another version, or stored under another key than the one
 /// given.
 pub(crate) fn content<'b>(bytes: &'b [u8], key: Option<&CacheKey>) -> Option<&'b [u8]> {
-    let is_ours = bytes.starts_with(&PROFILE_MAGIC) && u32_at(bytes, 8) == PROFILE_VERSION;
-    if !is_ours || checksum(bytes.get(UNCHECKED..)?) != u64_at(bytes, 16) {
-        return None;
-    }
-    let stored = bytes.get(UNCHECKED..HEAD)?;
-    if key.is_some_and(|key| key.0 != stored) {
-        return None;
-    }
-    bytes.get(HEAD..)
+    let (head, rest) = bytes.split_at_checked(HEAD)?;
+    let is_wanted = match key {
+        Some(key) => head == self::head(key),
+        None => head.starts_with(&PROFILE_MAGIC) && u32_at(head, 8) == PROFILE_VERSION,
+    };
+    let end = bytes.len() - rest.len().min(TAIL);
+    let (checked, tail) = bytes.split_at_checked(end)?;
+    (is_wanted && tail == checksum(checked).to_le_bytes()).then(|| inner(bytes))?
 }
 
-/// Returns an empty file to which the content is appended; [`complete`] ends it.
-pub(crate) fn begin(key: &CacheKey) -> Vec<u8> {
-    let mut bytes = Vec::new();
+/// Returns the bytes between the head and the tail of a file.
+fn inner(bytes: &[u8]) -> Option<&[u8]> {
+    bytes.get(HEAD..bytes.len().checked_sub(TAIL)?)
+}
+
+/// Returns the head of a file.
+fn head(key: &CacheKey) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(HEAD);
     bytes.extend_from_slice(&PROFILE_MAGIC);
     bytes.extend_from_slice(&PROFILE_VERSION.to_le_bytes());
-    bytes.resize(UNCHECKED, 0);
+    bytes.extend_from_slice(&[0; 4]);
     bytes.extend_from_slice(&key.0);
     bytes
 }
 
-/// Completes a file.
-pub(crate) fn complete(bytes: &mut [u8]) {
-    let sum = checksum(bytes.get(UNCHECKED..).unwrap_or_default()).to_le_bytes();
-    if let Some(place) = bytes.get_mut(UNCHECKED - sum.len()..UNCHECKED) {
-        place.copy_from_slice(&sum);
+/// Writes a file of at most `most` bytes, whose content is written by `content`. The content has no stored form, or is
+/// too large, if the result is false.
+pub(crate) fn write(
+    out: &mut dyn Write,
+    key: &CacheKey,
+    most: u64,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<bool>,
+) -> io::Result<bool> {
+    let mut out = CheckedWriter { out, sum: XxHash64::with_seed(0), left: most };
+    out.write_all(&head(key))?;
+    match content(&mut out) {
+        Ok(true) => {}
+        Err(error) if error.kind() == ErrorKind::FileTooLarge => return Ok(false),
+        other => return other,
+    }
+    let CheckedWriter { out, sum, left } = out;
+    out.write_all(&sum.finish().to_le_bytes())?;
+    Ok(left >= TAIL as u64)
+}
+
+/// A writer that sums what it writes, and refuses more bytes than a file may have.
+struct CheckedWriter<'w> {
+    out: &'w mut dyn Write,
+    sum: XxHash64,
+    left: u64,
+}
+
+impl Write for CheckedWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let left = self.left.checked_sub(bytes.len() as u64);
+        self.left = left.ok_or(ErrorKind::FileTooLarge)?;
+        self.out.write_all(bytes)?;
+        self.sum.write(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 }
 
@@ -60,12 +111,17 @@ pub(crate) fn complete(bytes: &mut [u8]) {
 mod tests {
     use super::*;
 
+    /// Returns a file with this content.
+    fn file(key: &CacheKey, text: &[u8], most: u64) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let written = write(&mut bytes, key, most, |out| out.write_all(text).map(|()| true));
+        written.expect("a vector can be written").then_some(bytes)
+    }
+
     #[test]
     fn contents_are_checked() {
         let key = CacheKey([7; CacheKey::SIZE]);
-        let mut bytes = begin(&key);
-        bytes.extend_from_slice(b"content");
-        complete(&mut bytes);
+        let bytes = file(&key, b"content", 1000).expect("small");
         assert_eq!(content(&bytes, Some(&key)), Some(&b"content"[..]));
         assert_eq!(content(&bytes, None), Some(&b"content"[..]));
         assert_eq!(content(&bytes, Some(&CacheKey([8; CacheKey::SIZE]))), None);
@@ -73,8 +129,17 @@ mod tests {
             assert_eq!(content(&bytes[..at], None), None, "{at}");
             let mut flipped = bytes.clone();
             flipped[at] ^= 1;
-            // The checksum does not cover four bytes of padding.
-            assert_eq!(content(&flipped, None).is_some(), (12..16).contains(&at), "{at}");
+            assert_eq!(content(&flipped, None), None, "{at}");
         }
+    }
+
+    #[test]
+    fn large_contents_are_refused() {
+        let key = CacheKey([7; CacheKey::SIZE]);
+        let size = file(&key, &[1; 100], 1000).expect("small").len() as u64;
+        assert_eq!(size, 156);
+        assert!(file(&key, &[1; 100], size).is_some());
+        assert_eq!(file(&key, &[1; 100], size - 1), None);
+        assert_eq!(file(&key, &[1; 100], 50), None);
     }
 }

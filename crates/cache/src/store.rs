@@ -1,6 +1,6 @@
 //! The cache during one run: its files that were read, and the writes.
 
-use std::io;
+use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use budget::{HeldMemory, MemoryBudget, MemoryUse};
@@ -125,16 +125,20 @@ impl Cache {
     /// Returns the finished profile under a key, as its writer stored it. A damaged one is ignored.
     #[must_use]
     pub fn profile(&self, key: &CacheKey) -> Option<StoredProfile> {
-        StoredProfile::read(self.read_file(key, CacheFileKind::Profile)?, key)
+        StoredProfile::read(self.folder.content(&key.name(CacheFileKind::Profile))?, key)
     }
 
-    /// Stores a finished profile. `write` appends its content, and returns false if it cannot be stored.
-    pub fn store_profile(&self, key: &CacheKey, write: impl FnOnce(&mut Vec<u8>) -> bool) {
-        let mut bytes = profiles::begin(key);
-        if write(&mut bytes) && bytes.len() as u64 <= self.most_of_file() {
-            profiles::complete(&mut bytes);
-            self.write_file(key, CacheFileKind::Profile, &bytes);
-        }
+    /// Stores a finished profile. `content` writes it, and returns false if it has no stored form.
+    pub fn store_profile(
+        &self,
+        key: &CacheKey,
+        content: impl FnOnce(&mut dyn Write) -> io::Result<bool>,
+    ) {
+        let write = |out: &mut dyn Write| profiles::write(out, key, self.most_of_file(), content);
+        let written = self.folder.write_if(&key.name(CacheFileKind::Profile), write);
+        let mut run = self.run();
+        run.has_written |= written.as_ref().is_ok_and(|&is_there| is_there);
+        run.note(written.map(drop));
     }
 
     /// Ends a run or one step of it: removes the least recently used files if there is too much.

@@ -14,7 +14,7 @@ fn a_restored_profile_prints_the_same() {
         // Requested values have no stored form.
         profile.fields = Default::default();
         let mut bytes = Vec::new();
-        assert!(profile.store(&mut bytes));
+        assert_eq!(profile.store(&mut bytes).ok(), Some(true));
         let restored = Profile::restore(&bytes).expect("a stored profile");
         let print = |profile| printed(profile, format, FormatOptions::DEFAULT);
         assert!(print(&restored) == print(&profile), "{}", format.name());

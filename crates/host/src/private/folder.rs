@@ -4,14 +4,14 @@
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _, Write};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::NewFile;
 use crate::writing::new_file::PARTIAL_PREFIX;
+use crate::{Content, NewFile};
 
 /// Resolution of the time of last use: younger times are not updated.
 const USE_RESOLUTION: Duration = Duration::from_secs(60);
@@ -70,6 +70,13 @@ impl PrivateFolder {
         self.bytes(name, false)
     }
 
+    /// Returns the content of a file, and records its use. `None` as for [`Self::read`].
+    #[must_use]
+    pub fn content(&self, name: &str) -> Option<Content> {
+        let (file, size) = self.open(name, true).ok()??;
+        Content::of_file(&file, size).ok()
+    }
+
     fn bytes(&self, name: &str, is_use: bool) -> Option<Vec<u8>> {
         let (file, size) = self.open(name, is_use).ok()??;
         let mut bytes = Vec::with_capacity(usize::try_from(size).ok()?);
@@ -102,6 +109,19 @@ impl PrivateFolder {
     /// # Errors
     /// If it cannot be written; an earlier file then remains.
     pub fn write(&self, name: &str, parts: &[&[u8]]) -> io::Result<()> {
+        let all = |out: &mut dyn Write| parts.iter().try_for_each(|part| out.write_all(part));
+        self.write_if(name, |out| all(out).map(|()| true)).map(drop)
+    }
+
+    /// Does the same with the bytes that `write` writes. Returns its result; if that is false, the file is discarded.
+    ///
+    /// # Errors
+    /// As for [`Self::write`], and errors of `write`.
+    pub fn write_if(
+        &self,
+        name: &str,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<bool>,
+    ) -> io::Result<bool> {
         let place = self.0.join(name);
         let file = NewFile::create_private(&place);
         let mut file = match file {
@@ -111,8 +131,11 @@ impl PrivateFolder {
             }
             file => file?,
         };
-        parts.iter().try_for_each(|part| file.write_all(part))?;
-        file.complete()
+        let is_wanted = write(&mut file)?;
+        if is_wanted {
+            file.complete()?;
+        }
+        Ok(is_wanted)
     }
 
     /// Removes a file. A missing file is not an error.
@@ -163,6 +186,7 @@ mod tests {
         folder.write("x", &[b"one", b"two"]).expect("written");
         folder.write("x", &[b"three"]).expect("written");
         assert_eq!(folder.read("x").as_deref(), Some(&b"three"[..]));
+        assert_eq!(folder.content("x").as_deref(), Some(&b"three"[..]));
         let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o7777;
         assert_eq!((mode(folder.path()), mode(&folder.path().join("x"))), (0o700, 0o600));
         let files = folder.files().expect("a folder");

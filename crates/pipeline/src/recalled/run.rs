@@ -80,8 +80,8 @@ impl<'p> RecallableRun<'p> {
         let plain = || self.stored(without_off_cpu.as_ref()?, needs, true);
         let (head, profile) = self.stored(own, needs, false).or_else(plain)?;
         begin(observer, Stage::Reading);
-        let profile = Profile::restore(profile.bytes()).ok()?;
-        Some(self.analysis(head, profile))
+        let restored = Profile::restore(profile.bytes()).ok()?;
+        profile.stored.is_whole().then(|| self.analysis(head, restored))
     }
 
     /// Returns the head and the profile under a key, if they hold. With `is_plain`, they are of a run without times off
@@ -169,10 +169,10 @@ impl<'p> RecallableRun<'p> {
             return;
         }
         let plain = self.keys.without_off_cpu.as_ref().filter(|_| lacks_switches);
-        self.cache.store_profile(plain.unwrap_or(&self.keys.own), |bytes| {
-            bytes.extend_from_slice(&(head.len() as u64).to_le_bytes());
-            bytes.extend_from_slice(&head);
-            analysis.profile.store(bytes)
+        self.cache.store_profile(plain.unwrap_or(&self.keys.own), |out| {
+            out.write_all(&(head.len() as u64).to_le_bytes())?;
+            out.write_all(&head)?;
+            analysis.profile.store(out)
         });
         // A folder that cannot be written is reported by the run itself.
         let _ = self.cache.finish();

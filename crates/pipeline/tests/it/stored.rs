@@ -46,7 +46,7 @@ fn profiles_of_recordings_round_trip() {
     for (case, off_cpu, samples) in &mut found {
         let profile = analyzed(case, *off_cpu);
         let mut bytes = Vec::new();
-        assert!(profile.store(&mut bytes), "{case}");
+        assert_eq!(profile.store(&mut bytes).ok(), Some(true), "{case}");
         *samples = profile.samples.len();
         assert!(Profile::restore(&bytes) == Ok(profile), "{case}");
     }

@@ -1,9 +1,11 @@
 //! Encodings of optional values, lists and texts.
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use address::BuildId;
 use options::ShortRemedy;
+use rayon::prelude::*;
 
 use super::{Decoder, Encoding, encode_bytes, encode_rows, encoding};
 
@@ -53,6 +55,27 @@ impl<const N: usize> Encoding for [u64; N] {
     }
 }
 
+/// Number of rows that one thread decodes before another is needed.
+const FEW: usize = 8192;
+
+/// Returns the next rows of a fixed size; `None` if one of them is invalid.
+fn decode_on_all_threads<T: Encoding>(decoder: &mut Decoder<'_>, length: usize) -> Option<Vec<T>> {
+    let counts = decoder.counts();
+    let bytes = decoder.slice(length * T::BYTES)?;
+    let decode = |row| T::decode(&mut Decoder::new(row, counts));
+    // Stands for an invalid row, so that each row has its place in one table.
+    let first = decode(bytes.get(..T::BYTES)?)?;
+    let is_valid = AtomicBool::new(true);
+    let rows = bytes.par_chunks_exact(T::BYTES).with_min_len(FEW).map(|row| {
+        decode(row).unwrap_or_else(|| {
+            is_valid.store(false, Ordering::Relaxed);
+            first.clone()
+        })
+    });
+    let rows = rows.collect();
+    is_valid.into_inner().then_some(rows)
+}
+
 impl<T: Encoding> Encoding for Vec<T> {
     const BYTES: usize = u64::BYTES;
     const IS_FIXED: bool = false;
@@ -63,16 +86,12 @@ impl<T: Encoding> Encoding for Vec<T> {
 
     fn decode(decoder: &mut Decoder<'_>) -> Option<Self> {
         let length = decoder.length::<T>()?;
+        if T::IS_FIXED && length > FEW {
+            return decode_on_all_threads(decoder, length);
+        }
         let mut rows = Self::with_capacity(length);
-        if T::IS_FIXED {
-            let counts = decoder.counts();
-            for row in decoder.slice(length * T::BYTES)?.chunks_exact(T::BYTES) {
-                rows.push(T::decode(&mut Decoder::new(row, counts))?);
-            }
-        } else {
-            for _ in 0..length {
-                rows.push(T::decode(decoder)?);
-            }
+        for _ in 0..length {
+            rows.push(T::decode(decoder)?);
         }
         Some(rows)
     }

@@ -11,7 +11,7 @@ pub(crate) use decoder::{Decoder, RowCounts, encode_bytes, encode_rows};
 pub(crate) use row_macros::{encoding, enum_encoding};
 
 /// A value with an encoding.
-pub(crate) trait Encoding: Sized {
+pub(crate) trait Encoding: Clone + Send + Sync {
     /// Number of encoded bytes; the minimum number if [`Self::IS_FIXED`] is false. At least 1.
     const BYTES: usize;
     /// Whether all values have the same number of bytes.

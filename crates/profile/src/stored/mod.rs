@@ -30,26 +30,31 @@
 
 mod error;
 mod parts;
+mod sink;
 #[cfg(test)]
 mod tests;
 
 pub use error::StoredError;
 
-use crate::encoding::{Encoding as _, RowCounts};
+use crate::encoding::RowCounts;
 use crate::id::StackId;
 use crate::profile::Profile;
 use crate::quality::Summary;
 use crate::tables::{FieldTable, LocationRow, StackRow, Strings, Table};
 use parts::Parts;
+use sink::Sink;
+use std::io;
 
 /// Version of the layout of stored profiles. It is raised for each change of a field, an enum or an order.
 pub const STORED_VERSION: u32 = 1;
 
 impl Profile {
-    /// Appends the profile as bytes for [`Self::restore`]. Returns false, without a change of `out`, for a profile with
+    /// Writes the profile as bytes for [`Self::restore`]. Returns false, and writes nothing, for a profile with
     /// requested fields, labels, spans or branches, which has no stored form.
-    #[must_use]
-    pub fn store(&self, out: &mut Vec<u8>) -> bool {
+    ///
+    /// # Errors
+    /// Errors of `out`.
+    pub fn store(&self, out: &mut dyn io::Write) -> io::Result<bool> {
         let Self {
             recording,
             strings,
@@ -68,24 +73,25 @@ impl Profile {
             summary,
         } = self;
         if *fields != FieldTable::default() {
-            return false;
+            return Ok(false);
         }
-        STORED_VERSION.encode(out);
-        strings.encode(out);
-        recording.encode(out);
-        events.encode(out);
-        off_cpu.encode(out);
-        off_cpu_is_extra.encode(out);
-        modules.encode(out);
-        inlines.encode(out);
-        locations.encode(out);
-        frames.encode(out);
-        stacks.encode(out);
-        layouts.encode(out);
-        threads.encode(out);
-        samples.encode(out);
-        summary.encode(out);
-        true
+        let mut sink = Sink::new(out);
+        sink.put(&STORED_VERSION)?;
+        sink.put(strings)?;
+        sink.put(recording)?;
+        sink.put_rows(events)?;
+        sink.put(off_cpu)?;
+        sink.put(off_cpu_is_extra)?;
+        sink.put_rows(modules)?;
+        sink.put_rows(inlines)?;
+        sink.put_rows(locations)?;
+        sink.put_rows(frames)?;
+        sink.put_rows(stacks)?;
+        sink.put_rows(layouts)?;
+        sink.put_rows(threads)?;
+        sink.put_rows(samples)?;
+        sink.put(summary)?;
+        Ok(true)
     }
 
     /// Returns the profile of bytes from [`Self::store`]. All its ids name rows. Other damage can go unnoticed, so the
