@@ -12,6 +12,7 @@ use std::io::Write as _;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 
+use super::huge_pages::use_huge_pages;
 use super::memory_part::current_part;
 
 /// Number of counters of single threads.
@@ -236,6 +237,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
         if memory.is_null() {
             refuse(size(layout), Cause::Failed(layout.size()));
         }
+        use_huge_pages(memory, layout.size());
         memory
     }
 
@@ -250,6 +252,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
         if memory.is_null() {
             refuse(size(layout), Cause::Failed(layout.size()));
         }
+        use_huge_pages(memory, layout.size());
         memory
     }
 
@@ -272,6 +275,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
         if moved.is_null() {
             refuse(more, Cause::Failed(new_size));
         }
+        use_huge_pages(moved, new_size);
         moved
     }
 }

@@ -3,6 +3,7 @@
 mod counting;
 mod default_limit;
 mod freed;
+mod huge_pages;
 mod memory_part;
 
 pub use counting::{
