@@ -128,6 +128,9 @@ fn load<'a>(request: &SymbolRequest<'a>, options: &SymbolizeOptions<'_>) -> Load
     for image in [source.debug, source.mini].into_iter().flatten() {
         loaded.add_table(image, ".symtab", ".strtab");
     }
+    if !needs_debug_information(request, &loaded, options) {
+        return loaded;
+    }
     let of = |image: &'a Image| Some((image, DwarfSections::load(image, false)?));
     if let Some((image, sections)) = source.debug.and_then(of).or_else(|| of(source.image)) {
         loaded.main_image = Some(image);
@@ -137,17 +140,30 @@ fn load<'a>(request: &SymbolRequest<'a>, options: &SymbolizeOptions<'_>) -> Load
     loaded
 }
 
-fn open<'l>(
-    request: &SymbolRequest<'l>,
-    loaded: &'l LoadedFiles<'_>,
+/// Returns false if only the names of functions are asked for, and the symbol tables have all of them.
+fn needs_debug_information(
+    request: &SymbolRequest<'_>,
+    loaded: &LoadedFiles<'_>,
     options: &SymbolizeOptions<'_>,
-) -> OpenedFiles<'l> {
-    let image = request.source.image;
-    let index = AddressIndex::new(request.addresses);
-    let code = elf::CodeBounds::of(image);
+) -> bool {
+    if options.inlines || options.lines {
+        return true;
+    }
     let held = options.held(MemoryUse::Symbols);
     let names = elf::NameReader::new(&loaded.tables, &options.budget, &held);
-    let found = elf::lookup(&names, &code, &index);
+    let index = AddressIndex::new(request.addresses);
+    table_symbols(request.source.image, loaded, &names, &index).contains(&None)
+}
+
+/// Returns the names of addresses in the symbol tables, or of the stubs that jump to other files.
+fn table_symbols<'l>(
+    image: &Image,
+    loaded: &'l LoadedFiles<'_>,
+    names: &elf::NameReader<'l, 'l>,
+    index: &AddressIndex<'_>,
+) -> Vec<Option<SymbolName<'l>>> {
+    let code = elf::CodeBounds::of(image);
+    let found = elf::lookup(names, &code, index);
     let mut symbols: Vec<Option<SymbolName<'l>>> = found
         .into_iter()
         .map(|found| {
@@ -156,11 +172,24 @@ fn open<'l>(
         .collect();
     let dynsym = loaded.dynsym.and_then(|number| Some((number as u32, loaded.tables.get(number)?)));
     let is_named: Vec<bool> = symbols.iter().map(Option::is_some).collect();
-    for stub in elf::plt_names(image, &names, dynsym, &index, &is_named) {
+    for stub in elf::plt_names(image, names, dynsym, index, &is_named) {
         if let Some(slot @ None) = symbols.get_mut(stub.index) {
             *slot = Some(SymbolName { start: stub.start, name: Cow::Owned(stub.name) });
         }
     }
+    symbols
+}
+
+fn open<'l>(
+    request: &SymbolRequest<'l>,
+    loaded: &'l LoadedFiles<'_>,
+    options: &SymbolizeOptions<'_>,
+) -> OpenedFiles<'l> {
+    let image = request.source.image;
+    let index = AddressIndex::new(request.addresses);
+    let held = options.held(MemoryUse::Symbols);
+    let names = elf::NameReader::new(&loaded.tables, &options.budget, &held);
+    let symbols = table_symbols(image, loaded, &names, &index);
     let wanted = options.inlines || options.lines || symbols.contains(&None);
     let open = |sections: &'l DwarfSections<'_>| DwarfFile::new(sections, &options.budget, &held);
     let main = loaded.main.as_ref().filter(|_| wanted).map(open);
