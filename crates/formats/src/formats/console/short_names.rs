@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use demangle::{name_with_arguments, name_with_parameters, short_name};
 use hashbrown::{HashMap, HashSet};
 use profile::{Profile, StringId};
+use rayon::prelude::*;
 
 use super::labels;
 
@@ -20,16 +21,19 @@ impl ShortNames {
         names: impl IntoIterator<Item = Option<StringId>>,
     ) -> Self {
         let names: HashSet<StringId> = names.into_iter().flatten().collect();
-        let mut left: Vec<(StringId, String)> =
-            names.into_iter().map(|id| (id, labels::text(profile.strings.get(id)))).collect();
+        let names: Vec<StringId> = names.into_iter().collect();
+        let text = |id: StringId| (id, labels::text(profile.strings.get(id)));
+        let mut left: Vec<(StringId, String)> = names.into_par_iter().map(text).collect();
         left.sort_unstable();
         let mut short = HashMap::new();
         let forms: [fn(&str) -> Cow<'_, str>; 3] =
             [short_name, name_with_parameters, name_with_arguments];
         for form in forms {
             let mut by_form: HashMap<String, Vec<(StringId, String)>> = HashMap::new();
-            for (id, full) in left.drain(..) {
-                by_form.entry(form(&full).into_owned()).or_default().push((id, full));
+            let names = left.par_iter().map(|(_, full)| form(full).into_owned());
+            let names: Vec<String> = names.collect();
+            for (name, of_name) in names.into_iter().zip(left.drain(..)) {
+                by_form.entry(name).or_default().push(of_name);
             }
             for (name, group) in by_form {
                 match &*group {
