@@ -8,13 +8,12 @@
 
 use std::io::{self, Write as _};
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use profile::query::diff::Diff;
 
 use super::labels::{full_function, module};
 use super::stacks::{DiffStack, stacks};
 use crate::formats::{StringTable, pprof_field as field};
+use crate::render::gzip::GzipWriter;
 use crate::render::protobuf::ProtoMessage;
 
 /// Label key of baseline samples, and its value.
@@ -22,7 +21,7 @@ const BASE: [&[u8]; 2] = [b"pprof::base", b"true"];
 
 /// Prints the profile.
 pub(super) fn print(diff: &Diff, out: &mut dyn io::Write) -> io::Result<()> {
-    let mut gzip = GzEncoder::new(out, Compression::new(4));
+    let mut gzip = GzipWriter::new(out, 4);
     let mut names = StringTable::default();
     let mut top = ProtoMessage::default();
     head(diff, &mut names, &mut top);
@@ -36,7 +35,7 @@ pub(super) fn print(diff: &Diff, out: &mut dyn io::Write) -> io::Result<()> {
         top.string(field::STRING_TABLE, name);
     }
     gzip.write_all(top.bytes())?;
-    gzip.finish().map(|_| ())
+    gzip.finish()
 }
 
 /// Appends the types of the sample values: their number, and their cost in the unit of the event.

@@ -5,6 +5,7 @@ pub(crate) mod code_ranges;
 pub(crate) mod escaped;
 pub(crate) mod field_value;
 pub(crate) mod frame_texts;
+pub(crate) mod gzip;
 pub(crate) mod inline_rows;
 pub(crate) mod joined_paths;
 pub(crate) mod json_writer;

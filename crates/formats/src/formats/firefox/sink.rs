@@ -2,9 +2,7 @@
 
 use std::io::{self, Write as _};
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
-
+use crate::render::gzip::GzipWriter;
 use crate::render::text::push_number;
 
 /// Bytes to collect before they are compressed.
@@ -13,13 +11,13 @@ const FLUSH_SIZE: usize = 1 << 18;
 /// Buffer for the document, compressed to the output.
 pub(super) struct GzipSink<'a> {
     text: Vec<u8>,
-    gzip: GzEncoder<&'a mut dyn io::Write>,
+    gzip: GzipWriter<'a>,
 }
 
 impl<'a> GzipSink<'a> {
     pub(super) fn new(out: &'a mut dyn io::Write) -> Self {
         // The default level takes twice the time for a few percent of the size.
-        Self { text: Vec::new(), gzip: GzEncoder::new(out, Compression::new(4)) }
+        Self { text: Vec::new(), gzip: GzipWriter::new(out, 4) }
     }
 
     pub(super) const fn text(&mut self) -> &mut Vec<u8> {
@@ -88,7 +86,7 @@ impl<'a> GzipSink<'a> {
 
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.gzip.write_all(&self.text)?;
-        self.gzip.finish().map(|_| ())
+        self.gzip.finish()
     }
 }
 

@@ -16,11 +16,10 @@ use std::io;
 use address::ModuleId;
 use base64::engine::general_purpose::STANDARD;
 use base64::write::EncoderWriter;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 
 use crate::facts::FormatFacts;
 use crate::printer::Printer;
+use crate::render::gzip::GzipWriter;
 use columns::PageColumns;
 pub(crate) use columns::column as page_column;
 pub use live::{LivePage, LiveStep};
@@ -136,11 +135,11 @@ pub(crate) fn write_tables(
     head: &[u8],
     put_columns: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut sink = GzEncoder::new(out, Compression::new(6));
+    // The default level, 6, takes twice the time for 2 % of the size.
+    let mut sink = GzipWriter::new(out, 5);
     write_head(head, &mut sink)?;
     put_columns(&mut sink)?;
-    sink.finish()?;
-    Ok(())
+    sink.finish()
 }
 
 /// Writes the head's length in 8 bytes, and the head, padded to a multiple of 8 bytes.

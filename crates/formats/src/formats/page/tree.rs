@@ -6,6 +6,7 @@ use profile::{
     EndReason, FrameRow, LocationId, LocationRow, ModuleKind, Profile, RowId as _, SampleId,
     StackId, StringId, Table, WaitKind, row_ids,
 };
+use rayon::slice::ParallelSliceMut as _;
 
 /// Flags of a node; the page has the same numbers.
 pub(super) const INLINED: u8 = 1;
@@ -28,7 +29,7 @@ row_ids! {
 pub(super) const ELSEWHERE: u32 = 1 << 31;
 
 /// A line of a function below the lines that called it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct PageNode {
     /// The caller's node, which precedes this one; `None` for an outermost function.
     pub(super) parent: Option<NodeId>,
@@ -104,7 +105,7 @@ impl PageTree {
         inlines: bool,
     ) -> Innermost {
         let weights = stack_weights(profile);
-        let mut index: HashMap<PageNode, NodeId> = HashMap::new();
+        let mut index = NodeIndex::default();
         let mut elsewhere: HashMap<(StringId, u32), u32> = HashMap::new();
         // By node: number of samples with it, and number of those that have it from other samples.
         let mut shown: Table<NodeId, (u64, u64)> = Table::new();
@@ -132,10 +133,10 @@ impl PageTree {
                         None => at.line.min(ELSEWHERE - 1),
                     };
                     let row = PageNode { parent: node, function, line, flags };
-                    let child = *index.entry(row).or_insert_with(|| {
+                    let child = index.node(row, &mut self.nodes);
+                    if child.index() == shown.len() {
                         shown.push((0, 0));
-                        self.nodes.push(row)
-                    });
+                    }
                     if let Some((all, joined)) = shown.get_mut(child) {
                         *all += weight;
                         *joined += if frame.found_by.is_joined() { weight } else { 0 };
@@ -154,22 +155,32 @@ impl PageTree {
     /// Sorts nodes in preorder, with children in the order of their functions. Nodes that a browser traverses together
     /// are then adjacent.
     fn sort_nodes(&mut self, of_stack: &mut Innermost) {
-        let key = |id: NodeId| {
-            let row = self.nodes.get(id).copied();
-            row.map(|row| (row.parent, row.function, row.line, row.flags))
-        };
-        let mut by_parent: Vec<NodeId> = self.nodes.ids().collect();
-        by_parent.sort_unstable_by_key(|&id| key(id));
-        let parent = |id: NodeId| self.nodes.get(id).and_then(|row| row.parent);
+        let mut by_parent: Vec<(PageNode, NodeId)> =
+            self.nodes.entries().map(|(id, &row)| (row, id)).collect();
+        by_parent.par_sort_unstable();
+        // By node, after one for no node: end of its children, which follow those of the node before.
+        let mut ends = vec![0_u32; self.nodes.len() + 1];
+        for (at, (row, _)) in (1..).zip(&by_parent) {
+            let place = row.parent.map_or(0, |parent| parent.index() + 1);
+            if let Some(end) = ends.get_mut(place) {
+                *end = at;
+            }
+        }
+        let mut end = 0;
+        for next in &mut ends {
+            end = end.max(*next);
+            *next = end;
+        }
         let children = |of: Option<NodeId>| {
-            let start = by_parent.partition_point(|&id| parent(id) < of);
-            by_parent.iter().skip(start).copied().take_while(move |&id| parent(id) == of)
+            let place = of.map_or(0, |of| of.index() + 1);
+            let end_of = |place: usize| ends.get(place).map_or(0, |&end| end as usize);
+            let range = place.checked_sub(1).map_or(0, end_of)..end_of(place);
+            by_parent.get(range).unwrap_or_default().iter().map(|&(_, id)| id)
         };
         let mut sorted: Table<NodeId, PageNode> = Table::new();
         let mut target: Table<NodeId, Option<NodeId>> =
             Table::from_vec(vec![None; self.nodes.len()]);
-        let mut todo: Vec<NodeId> = children(None).collect();
-        todo.reverse();
+        let mut todo: Vec<NodeId> = children(None).rev().collect();
         while let Some(id) = todo.pop() {
             let Some(&row) = self.nodes.get(id) else { continue };
             let parent = row.parent.and_then(|parent| target.get(parent).copied().flatten());
@@ -177,11 +188,7 @@ impl PageTree {
             if let Some(slot) = target.get_mut(id) {
                 *slot = Some(new);
             }
-            let first = todo.len();
-            todo.extend(children(Some(id)));
-            if let Some(added) = todo.get_mut(first..) {
-                added.reverse();
-            }
+            todo.extend(children(Some(id)).rev());
         }
         for node in of_stack.iter_mut() {
             *node = node.and_then(|id| target.get(id).copied().flatten());
@@ -207,21 +214,58 @@ impl PageTree {
 
     fn fill_leaves(&mut self, profile: &Profile, of_stack: &Innermost) {
         let mut index: HashMap<Leaf, LeafId> = HashMap::new();
-        let mut addresses: HashMap<LocationId, AddressId> = HashMap::new();
+        let mut addresses: Table<LocationId, Option<AddressId>> =
+            Table::from_vec(vec![None; profile.locations.len()]);
+        // By stack: the leaf of its latest sample.
+        let mut latest: Table<StackId, Option<LeafId>> =
+            Table::from_vec(vec![None; profile.stacks.len()]);
         self.of_sample.reserve(profile.samples.len());
         for sample in &profile.samples {
             let node = sample.stack.and_then(|stack| of_stack.get(stack)).copied().flatten();
             let stack = sample.stack.and_then(|stack| profile.stacks.get(stack));
             let location =
                 stack.and_then(|row| profile.frames.get(row.frame)).map(|row| row.location);
-            let address = location.map(|id| {
+            let address = location.and_then(|id| {
                 let address = || profile.locations.get(id).map_or(0, |row| row.relative);
-                *addresses.entry(id).or_insert_with(|| self.addresses.push(address()))
+                let known = addresses.get_mut(id)?;
+                Some(*known.get_or_insert_with(|| self.addresses.push(address())))
             });
             let leaf = Leaf { node, address, end: sample.end, wait: sample.wait() };
-            let id = *index.entry(leaf).or_insert_with(|| self.leaves.push(leaf));
+            let leaves = &mut self.leaves;
+            let mut find = |leaves: &mut Table<LeafId, Leaf>| {
+                *index.entry(leaf).or_insert_with(|| leaves.push(leaf))
+            };
+            let id = match sample.stack.and_then(|stack| latest.get_mut(stack)) {
+                Some(Some(known)) if leaves.get(*known) == Some(&leaf) => *known,
+                Some(latest) => *latest.insert(find(leaves)),
+                None => find(leaves),
+            };
             self.of_sample.push(id);
         }
+    }
+}
+
+/// Nodes by their rows. Most nodes have at most one child, and need no entry in the hash table.
+#[derive(Default)]
+struct NodeIndex {
+    /// By node: its first child.
+    first: Table<NodeId, Option<NodeId>>,
+    others: HashMap<PageNode, NodeId>,
+}
+
+impl NodeIndex {
+    /// Returns the node of a row, adding it if there is none.
+    fn node(&mut self, row: PageNode, nodes: &mut Table<NodeId, PageNode>) -> NodeId {
+        let Self { first, others } = self;
+        let node = match row.parent.and_then(|parent| first.get_mut(parent)) {
+            Some(Some(known)) if nodes.get(*known) == Some(&row) => return *known,
+            Some(first @ None) => *first.insert(nodes.push(row)),
+            _ => *others.entry(row).or_insert_with(|| nodes.push(row)),
+        };
+        if node.index() == first.len() {
+            first.push(None);
+        }
+        node
     }
 }
 

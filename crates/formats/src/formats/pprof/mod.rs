@@ -9,12 +9,10 @@ mod locations;
 
 use std::io::{self, Write as _};
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
-
 use crate::facts::FormatFacts;
 use crate::printer::Printer;
 use crate::render::field_value::DistinctValues;
+use crate::render::gzip::GzipWriter;
 use crate::render::protobuf::ProtoMessage;
 use crate::render::truncation::in_table;
 use locations::LocationTables;
@@ -63,7 +61,7 @@ impl Pprof {
 impl Printer for Pprof {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
         // The default level takes twice the time for a few percent of the size.
-        let mut gzip = GzEncoder::new(out, Compression::new(4));
+        let mut gzip = GzipWriter::new(out, 4);
         let mut names = StringTable::default();
         let units = period_units(profile);
         let mut top = ProtoMessage::default();
@@ -83,7 +81,7 @@ impl Printer for Pprof {
             top.string(field::STRING_TABLE, name);
         }
         gzip.write_all(top.bytes())?;
-        gzip.finish().map(|_| ())
+        gzip.finish()
     }
 }
 
