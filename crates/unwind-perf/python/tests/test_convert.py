@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import pathlib
 import shutil
+import tempfile
 import unittest
 
 import pyarrow as pa
@@ -456,6 +457,23 @@ class Texts(unittest.TestCase):
         self.assertEqual(text_options.recordings_of_text([json.dumps(["/a", "/b"])]), ["/a", "/b"])
         with self.assertRaisesRegex(ValueError, "no recording matches"):
             text_options.recordings_of_text(["/nonexistent/*.data"])
+
+    def test_folders_and_other_stores(self):
+        with tempfile.TemporaryDirectory() as folder:
+            here = pathlib.Path(folder)
+            for name in ("b.data", "a.data", "_SUCCESS", ".hidden"):
+                (here / name).write_bytes(b"")
+            (here / "threads").mkdir()
+            (here / "threads" / "data").write_bytes(b"")
+            (here / "empty").mkdir()
+            expected = [str(here / "a.data"), str(here / "b.data")]
+            self.assertEqual(text_options.recordings_of_text([folder]), expected)
+            threads = str(here / "threads")
+            self.assertEqual(text_options.recordings_of_text([threads]), [threads])
+            with self.assertRaisesRegex(ValueError, "no recording matches"):
+                text_options.recordings_of_text([str(here / "empty")])
+        with self.assertRaisesRegex(ValueError, "^'s3a://bucket/x' is not a local path: mount the store, or copy"):
+            text_options.recordings_of_text(["s3a://bucket/x"])
 
 
 if __name__ == "__main__":

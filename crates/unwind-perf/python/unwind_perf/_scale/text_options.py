@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import json
 import os
+import re
 from typing import Any, Callable, Dict, List, Mapping
 
 from .._options import as_dict, checked
@@ -60,15 +61,39 @@ def truth(text: str) -> bool:
 
 
 def recordings_of_text(texts: List[str]) -> List[str]:
-    """Returns the recordings that paths, patterns, or JSON lists of them name, in order and without duplicates."""
+    """Returns the recordings that paths, patterns, folders, or JSON lists of them name, in order and without duplicates.
+
+    Raises ``ValueError`` if a pattern or a folder has no recording, and for addresses of other stores.
+    """
     found: Dict[str, None] = {}
     for text in texts:
         for word in _words(text):
-            path = word[len("file:") :] if word.startswith("file:") else word
-            if path.startswith("///"):
-                path = path[2:]
+            path = _local(word)
             there = sorted(glob.glob(path)) if glob.has_magic(path) and not os.path.exists(path) else [path]
+            there = [one for name in there for one in _in_folder(name)]
             if not there:
                 raise ValueError(f"no recording matches {word!r}")
             found.update((os.path.abspath(one), None) for one in there)
     return list(found)
+
+
+def _local(word: str) -> str:
+    """Returns the path of a word, which may be a ``file:`` address."""
+    if word.startswith("file:"):
+        path = word[len("file:") :]
+        return path[2:] if path.startswith("///") else path
+    if re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*://", word) and not os.path.exists(word):
+        raise ValueError(f"{word!r} is not a local path: mount the store, or copy the recordings to a folder of all executors")
+    return word
+
+
+def _in_folder(path: str) -> List[str]:
+    """Returns the files of a folder, as engines do: without those whose name begins with an underscore or a dot.
+
+    A folder of ``perf record --threads`` is a recording itself.
+    """
+    if not os.path.isdir(path) or os.path.isfile(os.path.join(path, "data")):
+        return [path]
+    names = sorted(name for name in os.listdir(path) if not name.startswith(("_", ".")))
+    files = (os.path.join(path, name) for name in names)
+    return [file for file in files if os.path.isfile(file)]
