@@ -244,7 +244,7 @@ impl Format {
                 keep_unrooted: options.keep_unrooted,
                 weight: options.weight,
             }),
-            Self::Report => Box::new(Page { inlines: options.inlines, ..Page::default() }),
+            Self::Report => Box::new(Page::new(options.inlines, None)),
             Self::Hotspot => Box::new(Hotspot { inlines: options.inlines }),
             Self::Callgrind => Box::new(Callgrind { inlines: options.inlines }),
             #[cfg(feature = "parquet")]

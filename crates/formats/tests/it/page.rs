@@ -133,7 +133,8 @@ fn the_instructions_of_a_page() {
     let instructions = vec![(1, "push %rbp".to_owned()), (2, "nopw (%rax,%rax,1)".to_owned())];
     let functions = vec![PageFunctionCode { module, start: 0x1000, instructions }];
     let targets = vec![PageTarget { module, address: 0x2000, name: b"memcpy@plt".to_vec() }];
-    let page = Page { code: PageCode { functions, targets, omitted: 3 }, ..Page::default() };
+    let mut page = Page::new(false, None);
+    page.code = PageCode { functions, targets, omitted: 3 };
     let mut bytes = Vec::new();
     page.print(&profile, &mut bytes).expect("memory takes it");
     let (head, _) = tables_of(bytes);

@@ -34,7 +34,7 @@ pub(super) fn write(context: &mut TaskContext<'_>, task: &ExportTask) -> Result<
         ..FormatOptions::DEFAULT
     };
     let printer: Box<dyn Printer> = match format {
-        Format::Report => Box::new(Page { inlines, written: task.written, ..Page::default() }),
+        Format::Report => Box::new(Page::new(inlines, task.written)),
         format => format.printer(options),
     };
     let mut out = BufWriter::new(context.output()?);

@@ -31,7 +31,7 @@ pub(super) fn write(
     host: &dyn Host,
 ) -> Result<Answer, Problem> {
     let profile = &analysis.profile;
-    let page = Page { inlines: options.usual.inlines, ..Page::default() };
+    let page = Page::new(options.usual.inlines, None);
     let mut output = BufWriter::new(output);
     page.print_tables(profile, &mut output)
         .and_then(|()| output.flush())

@@ -12,6 +12,7 @@ mod tree;
 mod values;
 
 use std::io;
+use std::sync::OnceLock;
 
 use address::ModuleId;
 use base64::engine::general_purpose::STANDARD;
@@ -80,9 +81,26 @@ pub struct Page {
     pub sources: Vec<PageSource>,
     /// Instructions of functions.
     pub code: PageCode,
+    /// See [`Self::prepare`].
+    tree: OnceLock<PageTree>,
 }
 
 impl Page {
+    /// Returns a page without sources and instructions.
+    #[must_use]
+    pub fn new(inlines: bool, written: Option<i64>) -> Self {
+        Self { inlines, written, ..Self::default() }
+    }
+
+    /// Prepares the printing of a profile. Other work, such as the reading of instructions, can be done at the same time.
+    pub fn prepare(&self, profile: &Profile) {
+        self.tree(profile);
+    }
+
+    fn tree(&self, profile: &Profile) -> &PageTree {
+        self.tree.get_or_init(|| PageTree::new(profile, self.inlines))
+    }
+
     /// Name, file name endings and weights of the format.
     pub(crate) const FACTS: FormatFacts = FormatFacts::text(
         "report",
@@ -94,10 +112,10 @@ impl Page {
 
 impl Printer for Page {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
-        let tree = PageTree::new(profile, self.inlines);
-        let columns = PageColumns::new(profile, &tree);
-        let head = head::head(profile, &tree, &columns, self)?;
-        write_page(out, &head, |sink| columns.write(profile, &tree, sink))
+        let tree = self.tree(profile);
+        let columns = PageColumns::new(profile, tree);
+        let head = head::head(profile, tree, &columns, self)?;
+        write_page(out, &head, |sink| columns.write(profile, tree, sink))
     }
 }
 
@@ -107,10 +125,10 @@ impl Page {
     /// # Errors
     /// Returns the error of writing to `out`, unchanged.
     pub fn print_tables(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
-        let tree = PageTree::new(profile, self.inlines);
-        let columns = PageColumns::new(profile, &tree);
-        let head = head::head(profile, &tree, &columns, self)?;
-        write_tables(out, &head, |sink| columns.write(profile, &tree, sink))
+        let tree = self.tree(profile);
+        let columns = PageColumns::new(profile, tree);
+        let head = head::head(profile, tree, &columns, self)?;
+        write_tables(out, &head, |sink| columns.write(profile, tree, sink))
     }
 }
 

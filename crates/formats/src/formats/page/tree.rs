@@ -29,7 +29,7 @@ row_ids! {
 pub(super) const ELSEWHERE: u32 = 1 << 31;
 
 /// A line of a function below the lines that called it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct PageNode {
     /// The caller's node, which precedes this one; `None` for an outermost function.
     pub(super) parent: Option<NodeId>,
@@ -43,7 +43,7 @@ pub(super) struct PageNode {
 }
 
 /// Sampled address and end reason.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Leaf {
     /// Node of the innermost function; `None` for a sample without frames.
     pub(super) node: Option<NodeId>,
@@ -55,6 +55,7 @@ pub(super) struct Leaf {
 }
 
 /// The tree, and the leaf of each sample.
+#[derive(Clone, Debug)]
 pub(super) struct PageTree {
     /// Functions, sorted by name.
     pub(super) functions: Table<FunctionId, Function>,

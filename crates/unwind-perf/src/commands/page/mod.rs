@@ -44,7 +44,7 @@ pub(super) fn page(
 ) -> (Page, Option<String>) {
     let written = analysis.written.and_then(|at| i64::try_from(at / 1_000_000).ok());
     let files = &options.files;
-    let mut page = Page { inlines, written, ..Page::default() };
+    let mut page = Page::new(inlines, written);
     let mut message = None;
     match embedded.sources {
         EmbeddedSources::None => {}
@@ -61,7 +61,9 @@ pub(super) fn page(
         }
     }
     if embedded.code {
-        page.code = page_code(analysis, options.names.demangle.unwrap_or_default());
+        let demangle = options.names.demangle.unwrap_or_default();
+        let code = || page_code(analysis, demangle);
+        (page.code, ()) = rayon::join(code, || page.prepare(&analysis.profile));
     }
     (page, message)
 }
