@@ -68,8 +68,6 @@ pub use diff::{
 pub use format::Format;
 #[cfg(feature = "flamegraph")]
 pub use formats::Flamegraph;
-#[cfg(feature = "parquet")]
-pub use formats::Parquet;
 pub use formats::{
     AnnotatedFunction, AnnotatedSource, Callgrind, ConsoleLook, Details, ErrorKind, ErrorRow,
     FieldValue, Firefox, Folded, GroupRow, Hotspot, HotspotStream, Json, LivePage, LiveStep,
@@ -79,6 +77,8 @@ pub use formats::{
 };
 #[cfg(feature = "arrow")]
 pub use formats::{Arrow, ArrowRows};
+#[cfg(feature = "parquet")]
+pub use formats::{ModuleFrames, Parquet, PlainRows, RowStatistics};
 pub use growing::GrowingSamples;
 pub use options::{ChoiceOrValue, FormatOptions, ScriptFields, StackRoot, StackWeight};
 pub use printer::Printer;

@@ -117,6 +117,8 @@ fn hears_signals(command: Option<&Command>) -> bool {
     match command {
         // perf attaches to the threads of a process that waits: it has one, as the program that it becomes.
         Some(Command::Record(_) | Command::StartProgram(_)) => true,
+        #[cfg(feature = "parquet")]
+        Some(Command::Convert(_)) => true,
         #[cfg(feature = "service")]
         Some(Command::Serve(_) | Command::Live(_)) => true,
         _ => false,

@@ -87,6 +87,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("confine", &["host"]),
+    ("fleet", &["options"]),
     ("service", &["confine", "host", "options", "profile", "formats", "web", "pipeline"]),
     ("mcp", &["host", "options", "profile", "formats", "pipeline"]),
     (
@@ -107,6 +108,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "profile",
             "formats",
             "pipeline",
+            "fleet",
             "service",
             "mcp",
             "tui",

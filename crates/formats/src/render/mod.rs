@@ -14,6 +14,8 @@ pub(crate) mod numbers;
 pub(crate) mod protobuf;
 #[cfg(any(feature = "arrow", feature = "parquet"))]
 pub(crate) mod row_group;
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+pub(crate) mod start;
 pub(crate) mod text;
 pub(crate) mod truncation;
 pub(crate) mod width;

@@ -6,6 +6,7 @@ mod fields;
 mod groups;
 mod leading;
 mod options;
+mod run_options;
 mod suggestions;
 mod usual_cache;
 mod values;
@@ -18,8 +19,9 @@ use clap_complete::Shell;
 
 pub(crate) use self::fields::GroupedBy;
 pub(crate) use self::options::{
-    RunOptions, host, open, options_of_json, pipeline, pipeline_on, source, with_argument,
+    host, open, options_of_json, pipeline, pipeline_on, source, usable, with_argument,
 };
+pub(crate) use self::run_options::RunOptions;
 #[cfg(feature = "service")]
 pub(crate) use self::usual_cache::is_cache_off;
 pub(crate) use self::usual_cache::{own_folder, usual_cache};
@@ -34,6 +36,8 @@ pub(crate) use commands::{
     InjectArgs, InputArg, MainArgs, MapsArgs, RecordArgs, ReportArgs, RunArgs, SpansArgs, TopArgs,
     TreeArgs, ValuesArgs,
 };
+#[cfg(feature = "parquet")]
+pub(crate) use commands::{ConvertArgs, ConvertRecordingArgs};
 #[cfg(feature = "service")]
 pub(crate) use commands::{FrontArgs, LiveArgs, ServeArgs, WorkerArgs};
 pub(crate) use examples::{ENVIRONMENT, EXAMPLES, EXIT_STATUS, FILES};
@@ -117,6 +121,13 @@ pub(crate) enum Command {
     ///
     /// Every command reads the bundle, on any machine, with the same result.
     Bundle(BundleArgs),
+    /// Convert many recordings to one tree of Parquet files, each recording once
+    ///
+    /// The recordings are files, a list, or those of a watched folder. Each has a line of JSON on standard output. Exit
+    /// status: 0 if all are ok, 1 if some are not, 2 if none was converted, because of a wrong call or a folder that is
+    /// missing or cannot be written.
+    #[cfg(feature = "parquet")]
+    Convert(Box<ConvertArgs>),
     /// Show or empty the caches of names and unwind rules, and the store of record
     Cache(CacheArgs),
     #[cfg(feature = "flamegraph")]
@@ -144,6 +155,10 @@ pub(crate) enum Command {
     /// Wait at a FIFO, then become a program
     #[command(name = "start-program", hide = true)]
     StartProgram(StartProgramArgs),
+    /// Write the rows of a recording, as the command convert asks
+    #[cfg(feature = "parquet")]
+    #[command(name = "convert-recording", hide = true)]
+    ConvertRecording(ConvertRecordingArgs),
     /// Unwind standard input as a recorder asks
     #[command(name = "unwind-recording", hide = true)]
     UnwindRecording,

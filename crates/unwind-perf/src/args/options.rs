@@ -11,17 +11,16 @@ use clap::CommandFactory as _;
 use formats::FormatOptions;
 use host::{ByteStream, Host, Origin, RealHost, default_memory_limit, limit_memory};
 use options::{
-    FieldSelection, FileSearch, FolderOption, Hint, LabelOptions, Limits, Options, PathMap,
-    SampleFilter, Servers, SpanOptions, TimeRange, parse_path_map,
+    FileSearch, FolderOption, Hint, LabelOptions, Limits, Options, PathMap, SampleFilter, Servers,
+    SpanOptions, TimeRange, parse_path_map,
 };
 use pipeline::{Error, Pipeline, RecordingWatch, Source};
 
 use crate::failure::{MissingFolder, WrongCall};
 use crate::spelling::SPELLING;
 
-use super::fields::{GroupedBy, redaction_key, value_argument};
-use super::groups::WeightArgs;
-use super::{BundleArgs, Cli, FileArgs, FilterArgs, FoldedArgs, RunArgs};
+use super::fields::value_argument;
+use super::{BundleArgs, Cli, FileArgs, FilterArgs, FoldedArgs};
 
 /// The recording that an argument names: a path, or `-` for standard input.
 pub(crate) fn source(input: &Path) -> Source {
@@ -134,93 +133,13 @@ pub(super) fn argument_of(option: &str) -> String {
     format!("--{}", if has(&name) { name } else { singular })
 }
 
-/// The options of a run, and the files that its hints were read from.
-#[derive(Debug)]
-pub(crate) struct RunOptions {
-    pub(crate) options: Options,
-    pub(crate) map_files: Vec<PathBuf>,
-    /// The label or field that the output groups samples by.
-    pub(crate) grouped_by: Option<GroupedBy>,
-    /// True if the output prints spans.
-    pub(crate) prints_spans: bool,
-}
-
-impl RunOptions {
-    /// Makes the field of `--weight` the weight of samples.
-    pub(crate) fn weigh_by(&mut self, weight: &WeightArgs) {
-        if let Some(field) = weight.field() {
-            self.options.weight_field = Some(field);
-        }
-    }
-}
-
-impl RunArgs {
-    /// The options of the run. They are read once: a file that the user named may be a pipe.
-    ///
-    /// # Errors
-    /// If an argument has no meaning, or a file or folder that the user named cannot be used.
-    pub(crate) fn options(&self) -> anyhow::Result<RunOptions> {
-        self.options_with(&[])
-    }
-
-    /// The same with folders of source files.
-    ///
-    /// # Errors
-    /// As for [`Self::options`].
-    pub(crate) fn options_with(&self, source_dirs: &[PathBuf]) -> anyhow::Result<RunOptions> {
-        let mut options = match &self.options_json {
-            Some(path) => {
-                let given = options_of_json(path)?;
-                let cache = given.cache.clone().or_else(|| self.symbols.cache(&given.files));
-                Options { cache, ..given }
-            }
-            None => self.given_options()?,
-        };
-        limit_memory(options.limits.memory.or_usual(default_memory_limit()));
-        options.files.source_dirs.extend_from_slice(source_dirs);
-        let map_files = options.files.map_files.clone();
-        options.files = usable(&options.files)?;
-        Ok(RunOptions { options, map_files, grouped_by: None, prints_spans: false })
-    }
-
-    /// The options that the arguments state.
-    fn given_options(&self) -> anyhow::Result<Options> {
-        let samples = self.filters.wanted()?;
-        let files = FileSearch { kallsyms: self.symbols.kallsyms.clone(), ..self.files.given()? };
-        Ok(Options {
-            samples,
-            names: self.symbols.options(),
-            max_frames: self.max_frames,
-            join: (&self.join).into(),
-            tail_calls: !self.join.no_tail_calls,
-            with_fields: FieldSelection::default(),
-            values: self.filters.values.clone(),
-            trace_text: false,
-            branches: false,
-            labels: self.filters.labels(),
-            spans: self.filters.spans(),
-            redact: redaction_key(self.filters.redact.as_ref())?,
-            weight_field: None,
-            off_cpu: false,
-            off_cpu_optional: false,
-            with_arguments: self.with_arguments,
-            limits: Limits {
-                memory: self.max_memory.unwrap_or_default(),
-                jobs: self.jobs.and_then(NonZeroU16::new),
-            },
-            cache: self.symbols.cache(&files),
-            files,
-        })
-    }
-}
-
 /// The options in a JSON file; `-` for standard input.
 pub(crate) fn options_of_json(path: &Path) -> anyhow::Result<Options> {
     Ok(Options::from_json(&read_text(path)?)?)
 }
 
 /// Options of files with all that they name: folders are there, files with hints are read.
-fn usable(files: &FileSearch) -> anyhow::Result<FileSearch> {
+pub(crate) fn usable(files: &FileSearch) -> anyhow::Result<FileSearch> {
     are_there(files)?;
     pipeline().resolve(files).map_err(with_argument)
 }
@@ -285,7 +204,7 @@ impl FoldedArgs {
 }
 
 impl FilterArgs {
-    fn wanted(&self) -> anyhow::Result<SampleFilter> {
+    pub(super) fn wanted(&self) -> anyhow::Result<SampleFilter> {
         let time = match &self.time {
             None => TimeRange::default(),
             Some(text) => text
@@ -305,7 +224,7 @@ impl FilterArgs {
         })
     }
 
-    fn labels(&self) -> LabelOptions {
+    pub(super) fn labels(&self) -> LabelOptions {
         LabelOptions {
             labels: self.label.clone(),
             when: self.label_when.clone(),
@@ -316,7 +235,7 @@ impl FilterArgs {
 }
 
 impl FilterArgs {
-    fn spans(&self) -> SpanOptions {
+    pub(super) fn spans(&self) -> SpanOptions {
         SpanOptions {
             rules: self.span.clone(),
             inside: self.inside.clone(),
@@ -344,7 +263,7 @@ impl FileArgs {
     }
 
     /// The options, as they are given.
-    fn given(&self) -> anyhow::Result<FileSearch> {
+    pub(super) fn given(&self) -> anyhow::Result<FileSearch> {
         Ok(FileSearch {
             modules: self.module.clone(),
             path_map: path_map(&self.path_map)?,

@@ -5,6 +5,8 @@ mod annotate;
 mod bundle;
 mod cache;
 mod callchains;
+#[cfg(feature = "parquet")]
+mod convert;
 mod diff;
 mod extensions;
 mod inject;
@@ -43,6 +45,10 @@ pub(crate) fn run(cli: &Cli) -> anyhow::Result<Status> {
         Some(Command::Maps(args)) => inspect::maps(args),
         Some(Command::Inject(args)) => inject::run(args),
         Some(Command::Bundle(args)) => bundle::run(args),
+        #[cfg(feature = "parquet")]
+        Some(Command::Convert(args)) => convert::run(args),
+        #[cfg(feature = "parquet")]
+        Some(Command::ConvertRecording(args)) => convert::convert_recording(args),
         Some(Command::Cache(args)) => cache::run(args),
         #[cfg(feature = "flamegraph")]
         Some(Command::Flamegraph(args)) => profile::flamegraph(args),

@@ -32,6 +32,8 @@ enum Cause {
     NoSamples,
     /// The recording lacks a named event.
     UnknownEvent,
+    /// A folder or file of the output cannot be written.
+    Output,
     /// Any other error of this run.
     Run,
 }
@@ -45,6 +47,7 @@ impl Cause {
             Self::NotARecording => "not-a-recording",
             Self::NoSamples => "no-samples",
             Self::UnknownEvent => "unknown-event",
+            Self::Output => "output",
             Self::Run => "run",
         }
     }
@@ -87,6 +90,10 @@ fn line_of(error: &anyhow::Error) -> Value {
         if let (Some(path), true) = (path_of(link), line.get("path").is_none()) {
             line["path"] = path.to_string_lossy().into();
         }
+        #[cfg(feature = "parquet")]
+        if let Some(fleet::Error::Output { source, .. }) = link.downcast_ref() {
+            line["errno"] = source.raw_os_error().into();
+        }
         if cause == Cause::Run {
             cause = cause_of(link);
         }
@@ -98,6 +105,14 @@ fn line_of(error: &anyhow::Error) -> Value {
 fn path_of<'e>(link: &'e (dyn Error + 'static)) -> Option<&'e Path> {
     if let Some(missing) = link.downcast_ref::<MissingFolder>() {
         return Some(&missing.path);
+    }
+    #[cfg(feature = "parquet")]
+    match link.downcast_ref::<fleet::Error>() {
+        Some(fleet::Error::Output { path, .. } | fleet::Error::Watch { path, .. }) => {
+            return Some(path);
+        }
+        Some(fleet::Error::Refused { failure }) => return failure.path.as_deref(),
+        _ => {}
     }
     match link.downcast_ref::<pipeline::Error>() {
         Some(pipeline::Error::Host(HostError::Io { path, .. })) => Some(path),
@@ -112,6 +127,15 @@ fn path_of<'e>(link: &'e (dyn Error + 'static)) -> Option<&'e Path> {
 /// Returns the cause that one error of a chain implies.
 fn cause_of(link: &(dyn Error + 'static)) -> Cause {
     let is_missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+    #[cfg(feature = "parquet")]
+    match link.downcast_ref::<fleet::Error>() {
+        Some(fleet::Error::Output { .. }) => return Cause::Output,
+        Some(fleet::Error::Refused { failure }) if failure.cause == Cause::Missing.as_str() => {
+            return Cause::Missing;
+        }
+        Some(fleet::Error::Refused { .. }) => return Cause::Call,
+        _ => {}
+    }
     if link.is::<OptionsError>() || link.is::<HintError>() || link.is::<WrongCall>() {
         Cause::Call
     } else if link.is::<NoSamples>() {

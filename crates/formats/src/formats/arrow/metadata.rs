@@ -5,6 +5,7 @@ use arrow_schema::Metadata;
 use profile::Profile;
 
 use crate::formats::json::{recording_json, summary_json};
+use crate::render::start::start_utc_ns;
 
 /// Version, incremented by changes that break readers.
 const VERSION: &str = "1";
@@ -36,11 +37,4 @@ pub(super) fn keys_with_account(schema: &str, table: &str, profile: &Profile) ->
         keys.insert("unwind_perf.start_utc_ns", start.to_string());
     }
     keys
-}
-
-/// Returns the time of the first sample in nanoseconds since 1970 (UTC); `None` if the recorder did not state the time of
-/// day, since the same bytes have the same output.
-fn start_utc_ns(profile: &Profile) -> Option<u64> {
-    let clock = profile.recording.wall_clock.filter(|clock| !clock.guessed)?;
-    clock.utc(profile.samples.iter().filter_map(|sample| sample.time()).min()?)
 }

@@ -69,6 +69,9 @@ fn fill_samples(
         ParquetColumn::Process => each_sample::<ByteArrayType>(writer, samples, |one| {
             Some(names.always(thread(one).map(|thread| thread.process)))
         }),
+        ParquetColumn::Cpu if is_wide(writer) => {
+            each_sample::<Int64Type>(writer, samples, |one| one.cpu().map(i64::from))
+        }
         ParquetColumn::Cpu => {
             each_sample::<Int32Type>(writer, samples, |one| Some(one.cpu()? as i32))
         }
@@ -99,6 +102,11 @@ fn fill_samples(
         }),
         _ => each_sample::<BoolType>(writer, samples, |one| Some(one.end.is_complete())),
     }
+}
+
+/// Returns true if a column of numbers has 64 bits.
+const fn is_wide(writer: &ColumnWriter<'_>) -> bool {
+    matches!(writer, ColumnWriter::Int64ColumnWriter(_))
 }
 
 /// Writes a column of the samples. `cell` returns the value of each sample; it must return one if the column is
@@ -158,6 +166,9 @@ impl<'a> FrameColumn<'_, 'a, '_> {
             ParquetColumn::File => {
                 self.each::<ByteArrayType>(|cell| Some(names.get(cell.function?.file?)))
             }
+            ParquetColumn::Line if is_wide(self.writer) => self.each::<Int64Type>(|cell| {
+                Some(i64::from(cell.function?.line)).filter(|&line| line != 0)
+            }),
             ParquetColumn::Line => self.each::<Int32Type>(|cell| {
                 Some(cell.function?.line as i32).filter(|&line| line != 0)
             }),

@@ -12,27 +12,39 @@ use parquet::errors::ParquetError;
 use parquet::schema::types::Type;
 use profile::{FieldRows, FieldValue, Profile, RowId as _, SampleId, StringId};
 
+use super::schema::ParquetTypes;
 use crate::render::field_value::column_name;
 
 /// Returns the schema with a column for each requested field.
-pub(super) fn with_fields(schema: Type, profile: &Profile) -> Result<Type, ParquetError> {
+pub(super) fn with_fields(
+    schema: Type,
+    profile: &Profile,
+    types: ParquetTypes,
+) -> Result<Type, ParquetError> {
     if profile.fields.is_empty() {
         return Ok(schema);
     }
     let mut columns = schema.get_fields().to_vec();
     for column in profile.fields.columns() {
-        columns.push(Arc::new(column_type(column, profile)?));
+        columns.push(Arc::new(column_type(column, profile, types)?));
     }
     Type::group_type_builder(schema.name()).with_fields(columns).build()
 }
 
-fn column_type(column: &FieldRows, profile: &Profile) -> Result<Type, ParquetError> {
+fn column_type(
+    column: &FieldRows,
+    profile: &Profile,
+    types: ParquetTypes,
+) -> Result<Type, ParquetError> {
+    let is_plain = types == ParquetTypes::Plain;
     let (physical, logical) = match column.kind {
         FieldKind::Signed => (PhysicalType::INT64, None),
+        FieldKind::Unsigned if is_plain => (PhysicalType::INT64, None),
         FieldKind::Unsigned => {
             let logical = LogicalType::integer(64, false);
             (PhysicalType::INT64, Some(logical))
         }
+        FieldKind::List if is_plain => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
         FieldKind::Text => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
         FieldKind::List => (PhysicalType::BYTE_ARRAY, Some(LogicalType::Json)),
     };

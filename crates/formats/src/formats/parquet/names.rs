@@ -4,7 +4,8 @@ use address::ModuleId;
 use parquet::data_type::ByteArray;
 use profile::query::Programs;
 
-use crate::render::truncation::push_repeated;
+use super::schema::ParquetTypes;
+use crate::render::truncation::{in_table, push_repeated};
 use profile::{EndReason, FoundBy, ModuleKind, Profile, StringId, Table};
 
 /// A profile with its converted names.
@@ -22,9 +23,13 @@ pub(super) struct ConvertedProfile<'a> {
 }
 
 impl<'a> ConvertedProfile<'a> {
-    pub(super) fn new(profile: &'a Profile) -> Self {
+    pub(super) fn new(profile: &'a Profile, types: ParquetTypes) -> Self {
         // A page repeats names after its dictionary is full.
         let lossy = |name: &[u8]| {
+            if types == ParquetTypes::Plain {
+                // Names of the tree are those of the Arrow stream.
+                return ByteArray::from(&*String::from_utf8_lossy(&in_table(name)));
+            }
             let mut shown = Vec::new();
             push_repeated(&mut shown, name, |out, text| out.extend_from_slice(text));
             ByteArray::from(&*String::from_utf8_lossy(&shown))

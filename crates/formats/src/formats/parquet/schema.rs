@@ -7,6 +7,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::{ColumnPath, Type};
 
+use crate::render::start::start_utc_ns;
 use crate::render::text::push_json;
 use profile::{Profile, StringId};
 
@@ -130,17 +131,49 @@ const SOUGHT: &[&str] = &[
 /// Maximum size of a dictionary, in bytes. A large C++ program has megabytes of names.
 const DICTIONARY_BYTES: usize = 16 << 20;
 
-/// Returns the parsed schema.
-pub(super) fn schema() -> Result<Type, ParquetError> {
-    parse_message_type(SCHEMA)
+/// Types of the columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ParquetTypes {
+    /// Those of the numbers that the columns contain, of which many are unsigned.
+    Exact,
+    /// Types that engines support: signed numbers of 64 bits instead of unsigned ones, and text instead of JSON.
+    Plain,
+}
+
+/// Required columns that are optional in plain files, as in the Arrow stream.
+const OPTIONAL_IF_PLAIN: &[&str] = &["comm", "process", "event"];
+
+impl ParquetTypes {
+    /// Returns the parsed schema.
+    pub(super) fn schema(self) -> Result<Type, ParquetError> {
+        match self {
+            Self::Exact => parse_message_type(SCHEMA),
+            Self::Plain => {
+                let lines: Vec<String> = SCHEMA.lines().map(plain_line).collect();
+                parse_message_type(&lines.join("\n"))
+            }
+        }
+    }
+}
+
+/// Returns a line of the schema with the type of plain files.
+fn plain_line(line: &str) -> String {
+    let is_optional = OPTIONAL_IF_PLAIN.iter().any(|name| line.contains(&format!(" {name} (")));
+    let line = if is_optional { line.replace("REQUIRED", "OPTIONAL") } else { line.to_owned() };
+    let line = line.replace(" (INTEGER(64, false))", "");
+    if line.contains(" (INTEGER(32, false))") {
+        line.replace("INT32", "INT64").replace(" (INTEGER(32, false))", "")
+    } else {
+        line
+    }
 }
 
 /// Returns the encodings of the columns, and the metadata of the file.
-pub(super) fn properties(profile: &Profile) -> WriterProperties {
+pub(super) fn properties(profile: &Profile, types: ParquetTypes) -> WriterProperties {
     let time = ColumnPath::from("time_ns");
     let mut builder = WriterProperties::builder()
         .set_created_by(concat!("unwind-perf ", env!("CARGO_PKG_VERSION")).to_owned())
-        .set_key_value_metadata(Some(key_values(profile)))
+        .set_key_value_metadata(Some(key_values(profile, types)))
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_dictionary_page_size_limit(DICTIONARY_BYTES)
         .set_statistics_enabled(EnabledStatistics::None)
@@ -155,7 +188,7 @@ pub(super) fn properties(profile: &Profile) -> WriterProperties {
 }
 
 /// Returns the metadata of the file: its type, and the facts of its recording.
-fn key_values(profile: &Profile) -> Vec<KeyValue> {
+fn key_values(profile: &Profile, types: ParquetTypes) -> Vec<KeyValue> {
     let info = &profile.recording;
     let text = |id: StringId| String::from_utf8_lossy(profile.strings.get(id)).into_owned();
     let mut pairs = vec![
@@ -185,6 +218,9 @@ fn key_values(profile: &Profile) -> Vec<KeyValue> {
             .into_iter()
             .filter_map(|(key, id)| Some(KeyValue::new(format!("unwind_perf.{key}"), text(id?)))),
     );
+    if let (ParquetTypes::Plain, Some(start)) = (types, start_utc_ns(profile)) {
+        pairs.push(KeyValue::new("unwind_perf.start_utc_ns".to_owned(), start.to_string()));
+    }
     pairs
 }
 
@@ -194,7 +230,9 @@ mod tests {
 
     #[test]
     fn columns_stand_where_the_schema_has_them() {
-        let schema = parquet::schema::types::SchemaDescriptor::new(schema().unwrap().into());
+        let schema = parquet::schema::types::SchemaDescriptor::new(
+            ParquetTypes::Exact.schema().unwrap().into(),
+        );
         let plain = |name: &str| name.replace('_', "").to_lowercase();
         let names: Vec<String> =
             schema.columns().iter().map(|column| plain(column.name())).collect();
@@ -206,6 +244,13 @@ mod tests {
         assert!(
             ParquetColumn::ALL.iter().enumerate().all(|(place, &column)| column as usize == place)
         );
+        let plain = ParquetTypes::Plain.schema().unwrap();
+        let plain = parquet::schema::types::SchemaDescriptor::new(plain.into());
+        assert_eq!(plain.num_columns(), names.len());
+        for column in plain.columns() {
+            let is_number = column.physical_type() == parquet::basic::Type::INT64;
+            assert!(column.logical_type_ref().is_none() || !is_number, "{column:?}");
+        }
         for name in SOUGHT.iter().chain(&["time_ns"]) {
             assert!(schema.columns().iter().any(|column| column.path().string() == *name));
         }

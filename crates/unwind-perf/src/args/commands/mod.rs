@@ -3,6 +3,8 @@
 mod annotate;
 mod bundle;
 mod cache;
+#[cfg(feature = "parquet")]
+mod convert;
 mod diff;
 mod inject;
 mod inspect;
@@ -22,6 +24,8 @@ mod values;
 pub(crate) use annotate::AnnotateArgs;
 pub(crate) use bundle::BundleArgs;
 pub(crate) use cache::{CacheArgs, CacheWhat};
+#[cfg(feature = "parquet")]
+pub(crate) use convert::{ConvertArgs, ConvertRecordingArgs};
 pub(crate) use diff::DiffArgs;
 pub(crate) use inject::InjectArgs;
 pub(crate) use inspect::{BuildIdArgs, DumpArgs, InfoArgs, MapsArgs};

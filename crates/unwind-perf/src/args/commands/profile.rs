@@ -1,20 +1,19 @@
 //! The arguments of the jobs that make a profile.
 
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::{Args, CommandFactory as _, ValueHint};
 use formats::Format;
 use host::Origin;
-use options::{MAX_FRAMES, MemoryLimit, Percent, parse_percent};
+use options::{Percent, parse_percent};
 
 use crate::args::Cli;
 use crate::args::groups::FileArgs;
 use crate::args::groups::FilterArgs;
 use crate::args::groups::FunctionArgs;
-use crate::args::groups::JoinArgs;
 use crate::args::groups::OffCpuArgs;
+use crate::args::groups::RunSettings;
 use crate::args::groups::SourceArgs;
 use crate::args::groups::SymbolArgs;
 use crate::args::groups::{ExchangeArgs, FoldedArgs, ScriptArgs};
@@ -166,10 +165,6 @@ pub(crate) struct RunArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Number of threads [default: one per processor]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) jobs: Option<u16>,
-
     /// Print errors only, and one line if the recording is damaged
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -188,39 +183,14 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) timings: bool,
 
-    /// Include the arguments of the recorded program, which can be private
-    ///
-    /// Default: the recorder's command line ends with the program's name.
-    #[arg(long)]
-    pub(crate) with_arguments: bool,
-
-    /// Memory limit of the run, such as 500M, or none
-    ///
-    /// A run that needs more ends with status 2 and names the part that needs it. Default: half of the memory of the
-    /// machine or of its control group.
-    #[arg(long, value_name = "SIZE", value_parser = MemoryLimit::parse)]
-    pub(crate) max_memory: Option<MemoryLimit>,
-
-    /// Maximum of user frames in a callchain; outer frames are omitted
-    #[arg(long, value_name = "N", default_value_t = MAX_FRAMES)]
-    pub(crate) max_frames: NonZeroUsize,
-
-    #[command(flatten)]
-    pub(crate) join: JoinArgs,
-
     /// Exit with status 1 if more than PCT percent of callchains are incomplete
     ///
     /// The output is written first. A callchain across a [gap] is incomplete.
     #[arg(long, value_name = "PCT", value_parser = parse_percent)]
     pub(crate) fail_if_incomplete: Option<Percent>,
 
-    /// Read the options of the run from FILE, a JSON object; - for standard input
-    ///
-    /// For programs. The names are those of the Python package.
-    #[arg(long, value_name = "FILE", hide = true)]
-    #[arg(conflicts_with_all = ["FilterArgs", "SymbolArgs", "FileArgs", "JoinArgs"])]
-    #[arg(conflicts_with_all = ["jobs", "max_memory", "max_frames", "with_arguments"])]
-    pub(crate) options_json: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) settings: RunSettings,
 
     #[command(flatten)]
     pub(crate) filters: FilterArgs,

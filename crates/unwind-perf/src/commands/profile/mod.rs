@@ -244,14 +244,7 @@ impl ProfileJob<'_> {
             }
         }
         let threads = self.run.options.limits.threads();
-        if let Ok(input) = host().stat(self.input, Origin::User) {
-            match input.stamp.size {
-                LARGE.. => FreedMemory::Returned.set(),
-                // The length of a stream is unknown.
-                1..SMALL => FreedMemory::Retained.set(),
-                _ => {}
-            }
-        }
+        choose_freed_memory(self.input);
         on_pool(threads, || match self.output {
             OutputFile::Format(Format::Hotspot, _) => {
                 let RunOptions { options, map_files, .. } = self.run;
@@ -282,6 +275,18 @@ impl ProfileJob<'_> {
             }
             _ => run_on_pool(self),
         })
+    }
+}
+
+/// Chooses what happens to freed memory by the size of a recording.
+pub(super) fn choose_freed_memory(recording: &Path) {
+    if let Ok(input) = host().stat(recording, Origin::User) {
+        match input.stamp.size {
+            LARGE.. => FreedMemory::Returned.set(),
+            // The length of a stream is unknown.
+            1..SMALL => FreedMemory::Retained.set(),
+            _ => {}
+        }
     }
 }
 

@@ -9,6 +9,8 @@ mod convert;
 mod diff;
 mod errors;
 mod filters;
+#[cfg(feature = "parquet")]
+mod fleet;
 mod incomplete;
 mod off_cpu;
 mod readme;

@@ -1,0 +1,80 @@
+//! Errors that end a conversion of many recordings, since they concern all of them.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+/// An error that does not concern a single recording. Defects of a recording are in its manifest.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The folder of the tree, or a file in it, cannot be written or read.
+    #[error("cannot write {}: {source}", path.display())]
+    Output {
+        /// The file or folder.
+        path: PathBuf,
+        /// Cause.
+        source: io::Error,
+    },
+    /// A child process rejected the call, or lacks a file that an option names.
+    #[error("{}", failure.message)]
+    Refused {
+        /// The child's line about the error.
+        failure: Failure,
+    },
+    /// No child process can be started.
+    #[error("cannot start {}: {source}", program.display())]
+    Start {
+        /// The program.
+        program: PathBuf,
+        /// Cause.
+        source: io::Error,
+    },
+    /// Paths of recordings cannot be read.
+    #[error("cannot read the paths of recordings: {0}")]
+    Paths(io::Error),
+    /// A folder cannot be watched.
+    #[error("cannot watch {}: {source}", path.display())]
+    Watch {
+        /// The folder.
+        path: PathBuf,
+        /// Cause.
+        source: io::Error,
+    },
+    /// The manifest of a recording cannot be reported.
+    #[error("cannot write manifests: {0}")]
+    Report(#[source] io::Error),
+}
+
+impl Error {
+    /// Returns the error of a child process that concerns all recordings.
+    pub(crate) fn refused(failure: Failure) -> Self {
+        match (failure.cause.as_str(), failure.errno, &failure.path) {
+            ("output", Some(errno), Some(path)) => {
+                Self::Output { path: path.clone(), source: io::Error::from_raw_os_error(errno) }
+            }
+            _ => Self::Refused { failure },
+        }
+    }
+
+    pub(crate) fn output(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        |source| Self::Output { path: path.to_owned(), source }
+    }
+}
+
+/// The line of JSON that a run prints about its error.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+pub struct Failure {
+    /// Keyword of the cause, as in `docs/OUTPUT.md`.
+    #[serde(rename = "error")]
+    pub cause: String,
+    /// Message for people.
+    pub message: String,
+    /// The file or folder that is missing, or cannot be written.
+    #[serde(default)]
+    pub path: Option<PathBuf>,
+    /// Number of the system's error.
+    #[serde(default)]
+    pub errno: Option<i32>,
+}

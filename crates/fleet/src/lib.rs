@@ -1,0 +1,27 @@
+//! Conversion of many recordings to one tree of Parquet files: each recording once, regardless of the order and number
+//! of calls.
+//!
+//! ```text
+//!   Source: arguments, list, watched folder
+//!        |
+//!      Queue ----> worker: digest -> manifest exists? -> child process -> part.parquet -> _manifest.json
+//!        |           ...
+//!        '-------> worker
+//! ```
+//!
+//! A worker has only paths and manifests in memory. A child process of the same program reads the recording and writes
+//! the rows, so that a crash, an endless run or too much memory concerns one recording.
+//! `docs/SCALE.md` describes the tree and the manifests.
+
+mod convert;
+mod day;
+mod error;
+mod manifest;
+mod paths;
+mod tree;
+
+pub use convert::{Account, Converted, Converter, NamedOptions, Runner, Tally, convert_all};
+pub use error::{Error, Failure};
+pub use manifest::{FindingCount, Manifest, ModuleFrames, Status};
+pub use paths::{ListedPaths, Queue, Source, WatchedFolder};
+pub use tree::Tree;

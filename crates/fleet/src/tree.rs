@@ -1,0 +1,204 @@
+//! Folders and files of the tree. A file appears with its final name when it is complete.
+//!
+//! ```text
+//!   OUT/v2/date=DAY/recording_sha256=SHA256/opts=HASH/part.parquet
+//!                                                    _manifest.json     written last
+//! ```
+//!
+//! Engines that read folders ignore names that begin with an underscore or a dot.
+#![allow(clippy::disallowed_methods, reason = "the files of the tree are written here")]
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rustix::rand::{GetRandomFlags, getrandom};
+
+use crate::error::Error;
+use crate::manifest::{Manifest, VERSION};
+
+/// Name of the folder; its number changes with the layout.
+const LAYOUT: &str = "v2";
+const PART: &str = "part.parquet";
+const MANIFEST: &str = "_manifest.json";
+/// Prefix of the name of a file until it is complete.
+const UNFINISHED: &str = ".unfinished-";
+/// Prefix of the name of a folder for a day.
+const DAY: &str = "date=";
+
+/// The tree of converted recordings below a folder.
+#[derive(Debug)]
+pub struct Tree {
+    out: PathBuf,
+    root: PathBuf,
+}
+
+impl Tree {
+    /// Opens a tree below `out`, which is created if it does not exist.
+    ///
+    /// # Errors
+    /// If the folder cannot be created or written.
+    pub fn open(out: &Path) -> Result<Self, Error> {
+        let root = out.join(LAYOUT);
+        fs::create_dir_all(&root).map_err(Error::output(&root))?;
+        let tree = Self { out: out.to_owned(), root };
+        // Only writing shows that a file system is not read-only, or full.
+        let probe = tree.unfinished();
+        fs::write(probe.path(), b"\n").map_err(Error::output(&tree.root))?;
+        Ok(tree)
+    }
+
+    /// Returns the folder of a recording, below that of a day.
+    fn folder(&self, day: &str, own: &Path) -> PathBuf {
+        self.root.join(format!("{DAY}{day}")).join(own)
+    }
+
+    /// Returns the days of the tree, in any order.
+    fn days(&self) -> Result<Vec<String>, Error> {
+        let failed = || Error::output(&self.root);
+        let mut days = Vec::new();
+        for entry in fs::read_dir(&self.root).map_err(failed())? {
+            let name = entry.map_err(failed())?.file_name();
+            if let Some(day) = name.to_str().and_then(|name| name.strip_prefix(DAY)) {
+                days.push(day.to_owned());
+            }
+        }
+        Ok(days)
+    }
+
+    /// Returns the manifest of a recording, and its day, if it and the file that it describes are complete.
+    ///
+    /// The day of a copy can differ, so all are searched, `likely` first.
+    pub(crate) fn stored(
+        &self,
+        own: &Path,
+        likely: &str,
+    ) -> Result<Option<(String, Manifest)>, Error> {
+        if let Some(manifest) = self.stored_on(likely, own) {
+            return Ok(Some((likely.to_owned(), manifest)));
+        }
+        let mut days = self.days()?;
+        days.sort_unstable();
+        let mut others = days.into_iter().filter(|day| day != likely);
+        Ok(others.find_map(|day| Some((day.clone(), self.stored_on(&day, own)?))))
+    }
+
+    fn stored_on(&self, day: &str, own: &Path) -> Option<Manifest> {
+        let folder = self.folder(day, own);
+        let text = fs::read(folder.join(MANIFEST)).ok()?;
+        let manifest: Manifest = serde_json::from_slice(&text).ok()?;
+        let is_whole = manifest.part.is_none() || {
+            let size = fs::metadata(folder.join(PART)).ok().map(|state| state.len());
+            size.is_some() && size == manifest.part_bytes
+        };
+        (manifest.manifest == VERSION && is_whole).then_some(manifest)
+    }
+
+    /// Returns a unique path for a file that is not complete yet.
+    pub(crate) fn unfinished(&self) -> Unfinished {
+        let mut bytes = [0; 16];
+        // Without random numbers, the address of the array and the process distinguish names.
+        let _ = getrandom(&mut bytes, GetRandomFlags::empty());
+        let number = u128::from_le_bytes(bytes) ^ u128::from(std::process::id());
+        Unfinished { path: self.root.join(format!("{UNFINISHED}{number:032x}")) }
+    }
+
+    /// Gives the rows of a recording their name. Returns it, relative to the folder of the tree, with the size in bytes.
+    ///
+    /// # Errors
+    /// If a folder or file cannot be written.
+    pub(crate) fn add_part(
+        &self,
+        part: &Unfinished,
+        day: &str,
+        own: &Path,
+    ) -> Result<(String, u64), Error> {
+        let folder = self.folder(day, own);
+        fs::create_dir_all(&folder).map_err(Error::output(&folder))?;
+        let name = folder.join(PART);
+        let bytes = part.finish(&name)?;
+        let relative = name.strip_prefix(&self.out).unwrap_or(&name);
+        Ok((relative.to_string_lossy().into_owned(), bytes))
+    }
+
+    /// Writes the manifest of a recording, then removes those of earlier conversions under other days.
+    ///
+    /// # Errors
+    /// If a folder or file cannot be written.
+    pub(crate) fn add_manifest(
+        &self,
+        manifest: &Manifest,
+        day: &str,
+        own: &Path,
+    ) -> Result<(), Error> {
+        let folder = self.folder(day, own);
+        fs::create_dir_all(&folder).map_err(Error::output(&folder))?;
+        let file = self.unfinished();
+        let failed = || Error::output(file.path());
+        let text = pretty(manifest).map_err(failed())?;
+        fs::write(file.path(), text).map_err(failed())?;
+        file.finish(&folder.join(MANIFEST))?;
+        self.remove_others(day, own)
+    }
+
+    fn remove_others(&self, day: &str, own: &Path) -> Result<(), Error> {
+        for other in self.days()?.into_iter().filter(|other| other != day) {
+            let folder = self.folder(&other, own);
+            if !folder.is_dir() {
+                continue;
+            }
+            for name in [MANIFEST, PART] {
+                // Another process can remove it at the same time.
+                let _ = fs::remove_file(folder.join(name));
+            }
+            // Folders with other files stay.
+            let empty = folder.ancestors().take_while(|folder| *folder != self.root);
+            let _ = empty.map(fs::remove_dir).take_while(Result::is_ok).count();
+        }
+        Ok(())
+    }
+}
+
+/// Returns a manifest as indented JSON.
+fn pretty(manifest: &Manifest) -> io::Result<Vec<u8>> {
+    use serde::Serialize as _;
+
+    let mut text = Vec::new();
+    let indented = serde_json::ser::PrettyFormatter::with_indent(b" ");
+    let mut writer = serde_json::Serializer::with_formatter(&mut text, indented);
+    manifest.serialize(&mut writer)?;
+    Ok(text)
+}
+
+/// A file that is not complete yet. It is removed with this value, unless it was renamed.
+#[derive(Debug)]
+pub(crate) struct Unfinished {
+    path: PathBuf,
+}
+
+impl Unfinished {
+    /// Returns the path, at which no file exists at first.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Renames the file after its bytes are on disk: a manifest must be correct even after a crash of the host.
+    /// Returns the size in bytes.
+    fn finish(&self, name: &Path) -> Result<u64, Error> {
+        let rename = || {
+            let file = File::open(&self.path)?;
+            file.sync_all()?;
+            let bytes = file.metadata()?.len();
+            fs::rename(&self.path, name)?;
+            Ok(bytes)
+        };
+        rename().map_err(Error::output(name))
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        // After a rename, there is none.
+        let _ = fs::remove_file(&self.path);
+    }
+}
