@@ -24,14 +24,17 @@ FILES = {"sysroot": ROOT / "testdata" / "sysroot"}
 
 # Records each run in $RUNS; the runs fail in the ways that $FAULTS lists, one word per run.
 FAULTY = """#!/bin/sh
-case "$1" in --version|options-json) exec "$REAL" "$@";; esac
+case "$1" in
+--version|options-json) exec "$REAL" "$@";;
+convert) shift; exec "$REAL" convert --program "$0" "$@";;
+esac
 echo run >> "$RUNS"
 set -- "$(sed -n "$(wc -l < "$RUNS")p" "$FAULTS")" "$@"
 fault=$1; shift
 case "$fault" in
 killed) kill -9 $$;;
 slow) exec sleep 100;;
-broken) "$REAL" "$@" | head -c 5000; exit 0;;
+broken) "$REAL" "$@" | head -c 50; exit 0;;
 cut) "$REAL" "$@" | head -c 30000; kill -9 $$;;
 panicked) exit 101;;
 vanished) printf '{"error":"missing","message":"gone","path":"%s/data.7"}\\n' "$VANISHED" >&2; exit 2;;
@@ -329,14 +332,12 @@ class Engines(Folder):
         with self.assertRaisesRegex(TypeError, "unknown option 'pids'"):
             up.rows(case("plt"), pids=1)
 
-    def test_signed_numbers_have_the_same_bits(self):
-        frame = pa.struct({"addr": pa.uint64(), "line": pa.uint32()})
-        ours = pa.struct({"addr": pa.int64(), "line": pa.int64()})
-        frames = pa.array([[{"addr": 2**64 - 4096, "line": 2**32 - 1}], []], pa.list_(frame))
-        signed = rows.retyped(frames, pa.list_(ours))
-        self.assertEqual(signed.to_pylist(), [[{"addr": -4096, "line": 2**32 - 1}], []])
-        self.assertEqual(rows.retyped(frames.slice(1), pa.list_(ours)).to_pylist(), [[]])
-        self.assertEqual(rows.retyped(pa.array([None, 5], pa.uint64()), pa.int64()).to_pylist(), [None, 5])
+    def test_types_of_the_same_shape(self):
+        frame = pa.struct([pa.field("addr", pa.int64(), nullable=False)])
+        ours = pa.list_(pa.field("element", pa.struct({"addr": pa.int64()})))
+        frames = pa.array([[{"addr": -4096}], []], pa.list_(frame))
+        self.assertEqual(rows.retyped(frames, ours).to_pylist(), [[{"addr": -4096}], []])
+        self.assertEqual(rows.retyped(frames.slice(1), ours).to_pylist(), [[]])
 
     def test_the_words_of_spark_are_the_schema(self):
         kinds = {"bigint": pa.int64(), "int": pa.int32(), "string": pa.string(), "boolean": pa.bool_()}

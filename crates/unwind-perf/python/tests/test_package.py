@@ -298,10 +298,17 @@ class Errors(unittest.TestCase):
 
     def test_without_pyarrow_the_error_names_the_extra(self):
         line = "import sys, unwind_perf as up\nsys.modules['pyarrow'] = None\n"
-        for call in ("up.read('x')", "up.scan('x')", "up.top('x')", "up.folded('x')", "up.convert('x', 'y')", "up.rows('x')"):
+        for call in ("up.read('x')", "up.scan('x')", "up.top('x')", "up.folded('x')", "up.rows('x')"):
             run = subprocess.run([sys.executable, "-c", line + call], stderr=subprocess.PIPE, text=True)
             last = run.stderr.splitlines()[-1]
             self.assertEqual(last, "ModuleNotFoundError: tables need pyarrow: pip install 'unwind-perf[tables]'", call)
+
+    def test_convert_needs_no_pyarrow(self):
+        with tempfile.TemporaryDirectory() as folder:
+            line = "import sys, unwind_perf as up\nsys.modules['pyarrow'] = None\n"
+            call = f"print(up.convert({str(case('inlines-gcc'))!r}, {folder!r}, symbols=False)['samples'])"
+            run = subprocess.run([sys.executable, "-c", line + call], stdout=subprocess.PIPE, text=True, check=True)
+        self.assertEqual(run.stdout, "35\n")
 
     def test_a_damaged_recording_says_how(self):
         with tempfile.TemporaryDirectory() as folder:

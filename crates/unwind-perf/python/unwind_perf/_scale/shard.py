@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import tempfile
-from typing import TYPE_CHECKING, IO, Any, Iterator, Optional
+from typing import TYPE_CHECKING, Any, Dict, Iterator, Optional
 
 from .._option_types import Options, PathLike
 from .._options import checked, require_folders
 from .._tables import require_pyarrow
-from .attempts import Outcome, attempt
+from .convert import converted
 from .rows import retyped, row_schema
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def rows(
     ``status`` and ``message`` are columns, with the values of :func:`convert`. A recording without rows that is
     ``not-a-recording``, ``unreadable``, or ``gave-up`` after ``retries``, is one row with null in the other columns. ``recording`` is the
     path. Strings are not dictionaries, and unsigned numbers are signed 64-bit ones, addresses as two's complement. The
-    rows wait in a temporary file until the run is over: a failed run yields none of its rows.
+    rows wait in a temporary folder until the run is over: a failed run yields none of its rows.
     """
     require_pyarrow()
     if batch_rows < 1:
@@ -47,23 +47,16 @@ def rows(
 
 
 def _rows(name: str, given: str, retries: int, timeout: Optional[float], most: int) -> "Iterator[pa.RecordBatch]":
-    import pyarrow as pa
+    import pyarrow.parquet as pq
 
-    with tempfile.TemporaryFile(dir=_folder()) as file:
-
-        def sink(schema: "pa.Schema", batches: "Iterator[pa.RecordBatch]") -> None:
-            file.seek(0)
-            file.truncate()
-            options = pa.ipc.IpcWriteOptions(compression="lz4")
-            with pa.ipc.new_stream(file, schema, options=options) as writer:
-                for batch in batches:
-                    writer.write_batch(batch)
-
-        outcome = attempt(name, given, sink, retries, timeout)
-        if outcome.status in ("ok", "damaged"):
-            yield from _stored(file, name, outcome, most)
-        else:
-            yield _failed(name, outcome)
+    with tempfile.TemporaryDirectory(dir=_folder()) as out:
+        manifest = converted(name, out, given, retries, timeout)
+        if manifest["part"] is None:
+            yield _failed(name, manifest)
+            return
+        with pq.ParquetFile(os.path.join(out, manifest["part"])) as file:
+            for batch in file.iter_batches(batch_size=most):
+                yield _stored(batch, name, manifest)
 
 
 def _folder() -> Optional[str]:
@@ -74,28 +67,24 @@ def _folder() -> Optional[str]:
     return None
 
 
-def _stored(file: "IO[bytes]", name: str, outcome: Outcome, most: int) -> "Iterator[pa.RecordBatch]":
+def _stored(batch: "pa.RecordBatch", name: str, manifest: "Dict[str, Any]") -> "pa.RecordBatch":
     import pyarrow as pa
 
     schema = engine_schema()
-    file.seek(0)
-    for batch in pa.ipc.open_stream(file):
-        known = {"recording": name, "status": outcome.status, "message": outcome.message or None}
-        columns = [
-            pa.repeat(pa.scalar(known[field.name], field.type), batch.num_rows)
-            if field.name in known
-            else retyped(batch.column(field.name), field.type)
-            for field in schema
-        ]
-        whole = pa.RecordBatch.from_arrays(columns, schema=schema)
-        for start in range(0, whole.num_rows, most):
-            yield whole.slice(start, most)
+    known = {"recording": name, "status": manifest["status"], "message": manifest["message"] or None}
+    columns = [
+        pa.repeat(pa.scalar(known[field.name], field.type), batch.num_rows)
+        if field.name in known
+        else retyped(batch.column(field.name), field.type)
+        for field in schema
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _failed(name: str, outcome: Outcome) -> "pa.RecordBatch":
+def _failed(name: str, manifest: "Dict[str, Any]") -> "pa.RecordBatch":
     import pyarrow as pa
 
-    known = {"recording": name, "status": outcome.status, "message": outcome.message}
+    known = {"recording": name, "status": manifest["status"], "message": manifest["message"]}
     schema = engine_schema()
     columns = [pa.array([known.get(field.name)], field.type) for field in schema]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
