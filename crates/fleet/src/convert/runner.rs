@@ -1,6 +1,7 @@
 //! Runs of the program on an untrusted recording: repeats those that may have failed by chance, and states the outcome.
 #![allow(clippy::disallowed_methods, reason = "the program starts itself here")]
 
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -82,6 +83,8 @@ impl Runner {
 
     fn command(&self, recording: &Path, part: &Path) -> Command {
         let mut command = Command::new(&self.program);
+        // Lists of processes show it instead of the link to this program.
+        command.arg0("unwind-perf");
         command.arg("convert-recording").arg("--part").arg(part).arg("--").arg(recording);
         command.env("UNWIND_PERF_ERRORS", "json");
         command

@@ -18,8 +18,10 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 pub(crate) use self::fields::GroupedBy;
+#[cfg(feature = "parquet")]
+pub(crate) use self::options::usable;
 pub(crate) use self::options::{
-    host, open, options_of_json, pipeline, pipeline_on, source, usable, with_argument,
+    host, open, options_of_json, pipeline, pipeline_on, source, with_argument,
 };
 pub(crate) use self::run_options::RunOptions;
 #[cfg(feature = "service")]

@@ -33,6 +33,7 @@ enum Cause {
     /// The recording lacks a named event.
     UnknownEvent,
     /// A folder or file of the output cannot be written.
+    #[cfg(feature = "parquet")]
     Output,
     /// Any other error of this run.
     Run,
@@ -47,6 +48,7 @@ impl Cause {
             Self::NotARecording => "not-a-recording",
             Self::NoSamples => "no-samples",
             Self::UnknownEvent => "unknown-event",
+            #[cfg(feature = "parquet")]
             Self::Output => "output",
             Self::Run => "run",
         }
