@@ -9,11 +9,11 @@ use crate::facts::{FormatFacts, ShownWeights};
 use crate::formats::Arrow;
 #[cfg(feature = "flamegraph")]
 use crate::formats::Flamegraph;
-#[cfg(feature = "parquet")]
-use crate::formats::Parquet;
 use crate::formats::{
     Callgrind, Firefox, Folded, Hotspot, Json, Ndjson, Otlp, Page, PerfScript, Pprof, Speedscope,
 };
+#[cfg(feature = "parquet")]
+use crate::formats::{Parquet, StacksFile};
 use crate::options::{FormatOptions, StackWeight};
 use crate::printer::Printer;
 
@@ -247,6 +247,8 @@ impl Format {
             Self::Report => Box::new(Page::new(options.inlines, None)),
             Self::Hotspot => Box::new(Hotspot { inlines: options.inlines }),
             Self::Callgrind => Box::new(Callgrind { inlines: options.inlines }),
+            #[cfg(feature = "parquet")]
+            Self::Parquet if options.stacks => Box::new(StacksFile),
             #[cfg(feature = "parquet")]
             Self::Parquet => Box::new(Parquet { inlines: options.inlines }),
             #[cfg(feature = "arrow")]

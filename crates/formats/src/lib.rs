@@ -78,7 +78,10 @@ pub use formats::{
 #[cfg(feature = "arrow")]
 pub use formats::{Arrow, ArrowRows};
 #[cfg(feature = "parquet")]
-pub use formats::{ModuleFrames, Parquet, PlainRows, RowStatistics};
+pub use formats::{
+    ModuleFrames, Parquet, PlainRows, RowStatistics, StackCount, StackReader, StacksError,
+    StacksFile, StoredStacks, write_named_stacks,
+};
 pub use growing::GrowingSamples;
 pub use options::{ChoiceOrValue, FormatOptions, ScriptFields, StackRoot, StackWeight};
 pub use printer::Printer;

@@ -73,6 +73,7 @@ fn names() -> NameOptions {
         demangle: Some(Demangle::Short),
         fold_parts: true,
         fold_threads: true,
+        only_without_build_id: true,
     }
 }
 

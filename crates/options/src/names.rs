@@ -22,6 +22,10 @@ pub struct NameOptions {
     /// If true, the numbers in thread names of pools are omitted: `worker-3` becomes `worker-N`.
     #[serde(deserialize_with = "json::truth")]
     pub fold_threads: bool,
+    /// If true, only names that no build-id gives later are looked up: those of code in memory and of files without a
+    /// build-id.
+    #[serde(deserialize_with = "json::truth")]
+    pub only_without_build_id: bool,
 }
 
 impl Default for NameOptions {
@@ -32,6 +36,7 @@ impl Default for NameOptions {
             demangle: None,
             fold_parts: false,
             fold_threads: false,
+            only_without_build_id: false,
         }
     }
 }

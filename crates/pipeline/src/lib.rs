@@ -47,6 +47,7 @@ mod files;
 mod identified_files;
 mod limits;
 mod loaded;
+mod named_stacks;
 mod names;
 mod observer;
 mod recalled;

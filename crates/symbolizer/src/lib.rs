@@ -90,7 +90,8 @@ pub use disassembly::{Instruction, NoInstructions, disassemble, disassemble_with
 pub use finding::{SymbolFinding, SymbolFindingKind};
 pub use kernel::{
     Kallsyms, KallsymsError, KernelFile, KernelFunction, KernelListPrefetch, KernelListSources,
-    KernelNames, KernelSymbol, KernelSymbols, NoKernelNames, RecordedKernel, kernel_proofs,
+    KernelNames, KernelSymbol, KernelSymbols, NoKernelNames, RecordedKernel, is_kernel_itself,
+    kernel_module_starts, kernel_proofs,
 };
 pub use lost_names::{LostNames, LostNamesRow};
 pub use observer::{SymbolObserver, SymbolStage, SymbolTimings};

@@ -40,7 +40,10 @@ pub use otlp::Otlp;
 pub use page::{LivePage, LiveStep, Page, PageCode, PageFunctionCode, PageSource, PageTarget};
 pub(crate) use page::{PAGE_NONE, PageRowColumn, PageWidth, page_column, write_page, write_tables};
 #[cfg(feature = "parquet")]
-pub use parquet::{ModuleFrames, Parquet, PlainRows, RowStatistics};
+pub use parquet::{
+    ModuleFrames, Parquet, PlainRows, RowStatistics, StackCount, StackReader, StacksError,
+    StacksFile, StoredStacks, write_named_stacks,
+};
 pub use perf_script::PerfScript;
 pub use pprof::Pprof;
 pub(crate) use pprof::{StringTable, field as pprof_field};

@@ -30,6 +30,8 @@ pub struct FormatOptions {
     pub inverted: bool,
     /// Arrow: whether to write one row per sample with its frames, instead of the tables.
     pub rows: bool,
+    /// Parquet: whether to write one row per distinct stack, without names that can be looked up later.
+    pub stacks: bool,
 }
 
 impl FormatOptions {
@@ -44,5 +46,6 @@ impl FormatOptions {
         fields: ScriptFields::DEFAULT,
         inverted: false,
         rows: false,
+        stacks: false,
     };
 }

@@ -49,10 +49,33 @@ impl FrameFunctions {
         all
     }
 
-    fn of_frame(&self, frame: FrameId) -> impl Iterator<Item = CellId> + use<> {
+    /// Returns the rows of a frame.
+    pub(crate) fn of_frame(&self, frame: FrameId) -> impl Iterator<Item = CellId> + use<> {
         let end = |at: usize| self.ends.as_slice().get(at).map_or(0, |end| end.index());
         let start = frame.index().checked_sub(1).map_or(0, end);
         (start..end(frame.index())).map(CellId::from_index)
+    }
+}
+
+/// A frame with the rows it refers to, and one of its functions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FunctionCell<'a> {
+    pub(crate) frame: &'a FrameRow,
+    pub(crate) location: &'a LocationRow,
+    pub(crate) function: Option<&'a InlineRow>,
+}
+
+impl FrameFunctions {
+    /// Returns the tables' rows for a row; `None` if the profile is inconsistent and lacks one.
+    #[inline]
+    pub(crate) fn cell<'a>(&self, profile: &'a Profile, cell: CellId) -> Option<FunctionCell<'a>> {
+        let &(frame, function) = self.rows.get(cell)?;
+        let frame = profile.frames.get(frame)?;
+        Some(FunctionCell {
+            frame,
+            location: profile.locations.get(frame.location)?,
+            function: function.and_then(|id| profile.inlines.get(id)),
+        })
     }
 }
 
@@ -108,14 +131,8 @@ impl<'a> RowGroup<'a> {
         cell: CellId,
         addr: Avma,
     ) -> Option<FrameCell<'a>> {
-        let &(frame, function) = self.functions.rows.get(cell)?;
-        let frame = profile.frames.get(frame)?;
-        Some(FrameCell {
-            addr,
-            frame,
-            location: profile.locations.get(frame.location)?,
-            function: function.and_then(|id| profile.inlines.get(id)),
-        })
+        let FunctionCell { frame, location, function } = self.functions.cell(profile, cell)?;
+        Some(FrameCell { addr, frame, location, function })
     }
 }
 

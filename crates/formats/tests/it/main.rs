@@ -14,6 +14,7 @@ mod page;
 mod parquet_file;
 mod profiles;
 mod schema;
+mod stacks;
 mod stored;
 mod summary_text;
 mod support;

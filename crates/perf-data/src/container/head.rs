@@ -71,6 +71,12 @@ impl Head {
         }
     }
 
+    /// Returns a head that states nothing, for data that comes from no recording.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self::of_stream(Endian::Little)
+    }
+
     /// Creates the head of a stream, with only the byte order known.
     pub(crate) fn of_stream(endian: Endian) -> Self {
         let (identity, _) = Identity::new(&[]);

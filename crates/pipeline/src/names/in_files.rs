@@ -17,7 +17,7 @@ use symbolizer::{
 
 use super::location_names::{LocationNames, NameSource};
 use super::trampolines::name_trampolines;
-use super::{NameWatch, Sources};
+use super::{NameScope, NameWatch, Sources};
 
 /// An address that its file does not name.
 pub(super) struct NamelessAddress {
@@ -64,8 +64,8 @@ pub(crate) fn symbol_options<'o>(
     images: &'o ImageStore,
 ) -> symbolizer::SymbolizeOptions<'o> {
     symbolizer::SymbolizeOptions {
-        inlines: names.inlines,
-        lines: true,
+        inlines: names.inlines && !names.only_without_build_id,
+        lines: !names.only_without_build_id,
         demangle: names.demangle.unwrap_or_default(),
         observer: None,
         budget: images.options().budget,
@@ -85,13 +85,14 @@ impl Sources<'_> {
         for (location, id) in named.locations.iter().zip(0_u32..) {
             let in_kernel = location.module.and_then(|module| kernel.get(&module));
             let (file, svma) = match in_kernel {
+                Some(_) if self.scope == NameScope::WithoutBuildId => continue,
                 Some(known) => {
                     named.slides.insert(id, known.slide);
                     (&known.file, known.svma(location.relative).0)
                 }
                 None => match self.file_of(location) {
-                    Some(file) => (file, location.relative),
-                    None => continue,
+                    Some(file) if self.names_file(location) => (file, location.relative),
+                    _ => continue,
                 },
             };
             let at = *index.entry(file.serial).or_insert_with(|| {

@@ -8,6 +8,7 @@ mod in_memory;
 mod kernel_list;
 mod location_names;
 mod prefetch;
+mod scope;
 mod starts;
 mod texts;
 mod trampolines;
@@ -24,7 +25,7 @@ use image_store::{ImageStore, LoadedImage};
 use module_map::{MappedKind, Timeline};
 use options::{NameOptions, Remedy};
 use perf_data::{Head, SimpleperfFile};
-use profile::{LocationId, LocationRow, Profile};
+use profile::{FieldTable, LocationId, LocationRow, Profile, Strings};
 use rayon::prelude::*;
 use replay::Thread;
 use symbolizer::{
@@ -42,6 +43,7 @@ use self::texts::{addresses_in_texts, name_texts};
 use crate::observer::Observer;
 
 pub(crate) use self::prefetch::{Prefetch, RemainingPrefetch};
+pub(crate) use self::scope::NameScope;
 
 /// Report on the names of the kernel, and on missing names.
 #[derive(Debug, Default)]
@@ -113,6 +115,7 @@ impl NameReport {
 #[derive(Clone, Copy)]
 pub(crate) struct Sources<'a> {
     pub(crate) options: &'a NameOptions,
+    pub(crate) scope: NameScope,
     /// A list of the kernel's symbols that the user named.
     pub(crate) kallsyms: Option<&'a Path>,
     pub(crate) head: &'a Head,
@@ -137,7 +140,7 @@ pub(crate) fn resolve(
 ) -> NameReport {
     let Sources { options, kallsyms, head, recording, timeline, images, .. } = sources;
     let in_memory = sources.addresses_in_memory(profile, first);
-    let Profile { locations, frames, inlines, strings, fields, .. } = profile;
+    let Profile { locations, frames, inlines, strings, fields, modules, .. } = profile;
     let gaps = GapLocations::find(frames, first);
     let Some(new) = locations.as_mut_slice().get_mut(first.index()..) else {
         return NameReport::default();
@@ -150,10 +153,10 @@ pub(crate) fn resolve(
     }
     let mut named = LocationNames::new(new, gaps);
     let features = head.features();
-    let build_ids = sources.listed_build_ids();
-    let kernel = RecordedKernel::find(&build_ids, timeline, images);
+    let kernel = RecordedKernel::find(&sources.listed_build_ids(), timeline, images);
     let places = KernelListSources { named: kallsyms, recording, images };
-    let in_kernel = sources.in_kernel(named.locations, addresses_in_texts(fields, strings));
+    sources.locate_kernel(modules, named.locations, strings, kernel.build_id());
+    let in_kernel = sources.in_kernel(named.locations, fields, strings, kernel.build_id());
     let watch = NameWatch { timings: Mutex::default(), observer: sources.observer };
     let (list, nameless) = rayon::join(
         || sources.kernel_names(&kernel, places, &in_kernel, prefetched),
@@ -188,7 +191,7 @@ pub(crate) fn resolve(
         kernel_may_change,
         shared_ids: kernel.shared_ids,
         lost,
-        looked_up: true,
+        looked_up: sources.scope != NameScope::WithoutBuildId,
         by_start,
         timings: watch.timings.into_inner().unwrap_or_else(PoisonError::into_inner),
         not_kept: sources.cache.and_then(Cache::finish),
@@ -248,7 +251,7 @@ fn lost_names(named: &mut LocationNames<'_>, nameless: &[NamelessAddress]) -> Lo
 impl Sources<'_> {
     fn kernel(&self, named: &mut LocationNames<'_>, kernel: &KernelNames) {
         named.name(|_, location, source| {
-            if self.kind_of(location) != Some(MappedKind::Kernel) || !source.is_nothing() {
+            if !self.is_listed(location) || !source.is_nothing() {
                 return None;
             }
             let (name, start) = kernel.lookup(Avma(location.relative))?;
@@ -275,9 +278,19 @@ impl Sources<'_> {
         entries.filter_map(|entry| Some((entry.name, entry.build_id?))).collect()
     }
 
-    /// Returns the addresses of kernel code, and those that texts of samples name.
-    fn in_kernel(&self, locations: &[LocationRow], in_texts: Vec<Avma>) -> Vec<Avma> {
-        let kernel = |it: &&LocationRow| self.kind_of(it) == Some(MappedKind::Kernel);
+    /// Returns the addresses of kernel code, and those that texts of samples name. `kernel` is the kernel's build-id.
+    fn in_kernel(
+        &self,
+        locations: &[LocationRow],
+        fields: &FieldTable,
+        strings: &Strings,
+        kernel: Option<BuildId>,
+    ) -> Vec<Avma> {
+        let in_texts = addresses_in_texts(fields, strings);
+        if self.scope == NameScope::WithoutBuildId && kernel.is_some() {
+            return in_texts;
+        }
+        let kernel = |it: &&LocationRow| self.is_listed(it);
         locations.iter().filter(kernel).map(|it| Avma(it.relative)).chain(in_texts).collect()
     }
 

@@ -81,7 +81,8 @@ impl Prefetch {
         let mut files = Vec::new();
         let Setting { options, cache, .. } = setting;
         // With one thread, nothing runs in parallel.
-        if !options.names.look_up || rayon::current_num_threads() < 2 {
+        let NameOptions { look_up, only_without_build_id, .. } = options.names;
+        if !look_up || only_without_build_id || rayon::current_num_threads() < 2 {
             return files;
         }
         // A download could delay one that a walk waits for. With a memory limit, sections unpacked early would count

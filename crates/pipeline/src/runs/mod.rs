@@ -18,6 +18,7 @@ mod schedule;
 mod sink;
 mod values;
 
+pub(crate) use account::account_of_files;
 pub use account::dangling_ids;
 pub use analysis::Analysis;
 pub(crate) use analyze::{analyze, analyze_in_steps};

@@ -22,7 +22,7 @@ use crate::cached_rules::{store_rules, stored_rules};
 use crate::error::Error;
 use crate::files::Files;
 use crate::limits::check_memory;
-use crate::names::{NameReport, Sources};
+use crate::names::{NameReport, NameScope, Sources};
 use crate::observer::Observer;
 use crate::setting::Setting;
 
@@ -160,6 +160,7 @@ impl Run<'_> {
     ) -> Sources<'a> {
         Sources {
             options: &self.options.names,
+            scope: NameScope::of(&self.options.names),
             kallsyms: self.options.files.kallsyms.as_deref(),
             head,
             recording: &self.path,

@@ -46,7 +46,7 @@ pub(super) fn find(
         let slide = if itself {
             kernel_slide(timeline, &file)
         } else {
-            let starts = starts.get_or_insert_with(|| module_starts(timeline));
+            let starts = starts.get_or_insert_with(|| kernel_module_starts(timeline));
             starts.get(&module.id).map(|start| start.wrapping_sub(MODULE_CODE.0))
         };
         if let Some(slide) = slide {
@@ -64,7 +64,8 @@ fn kernel_slide(timeline: &Timeline, file: &LoadedImage) -> Option<u64> {
 }
 
 /// Returns the address of offset 0 of each module's first mapping. A module's code begins at its first mapping.
-fn module_starts(timeline: &Timeline) -> HashMap<ModuleId, u64> {
+#[must_use]
+pub fn kernel_module_starts(timeline: &Timeline) -> HashMap<ModuleId, u64> {
     let kernel = timeline.kernel();
     let mut starts = HashMap::new();
     for mapping in kernel.mappings() {

@@ -5,7 +5,8 @@ use hashbrown::{HashMap, HashSet};
 use module_map::{MappedKind, Module, Timeline, kernel_module_name};
 
 /// Returns true if a module is the kernel itself, not a loaded kernel module.
-pub(super) fn is_kernel_itself(module: &Module) -> bool {
+#[must_use]
+pub fn is_kernel_itself(module: &Module) -> bool {
     module.path.starts_with(b"[kernel")
 }
 

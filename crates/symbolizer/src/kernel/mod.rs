@@ -24,7 +24,8 @@ use image_store::{FileFindingKind, ImageStore};
 use module_map::Timeline;
 
 pub use error::NoKernelNames;
-pub use files::KernelFile;
+pub use files::{KernelFile, kernel_module_starts};
+pub use identity::is_kernel_itself;
 pub use kallsyms::{Kallsyms, KallsymsError, KernelFunction, KernelSymbol};
 pub use list::{KernelNames, KernelSymbols, kernel_proofs};
 pub use list_file::{KernelListPrefetch, KernelListSources};
@@ -47,6 +48,12 @@ impl RecordedKernel {
         let shared_ids = identity::shared_ids(timeline);
         let id = identity::kernel_id(header, timeline);
         Self { id, files: files::find(timeline, images, id, &shared_ids), shared_ids }
+    }
+
+    /// The build-id of the kernel; `None` if the recording does not state it.
+    #[must_use]
+    pub const fn build_id(&self) -> Option<BuildId> {
+        self.id
     }
 
     /// Reads the list of symbols, or takes the prefetched one. Sources in order: the file that the user named, the

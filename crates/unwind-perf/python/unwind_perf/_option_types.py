@@ -37,6 +37,7 @@ class OptionsOfAnyEvent(TypedDict, total=False):
     demangle: Optional[Literal["full", "short", "perf", "none"]]
     fold_parts: Optional[Flag]
     fold_threads: Optional[Flag]
+    only_without_build_id: Optional[Flag]
     join: Union[Literal["gaps", "exact", "off", "true", "false"], bool, None]
     tail_calls: Optional[Flag]
     with_fields: Optional[Names]

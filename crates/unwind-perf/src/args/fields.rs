@@ -6,8 +6,8 @@ use options::{Choice, ChoiceOrValue, Options, SpanRule, SpanTime, Weight};
 use pipeline::Error;
 use rustix::rand::{GetRandomFlags, getrandom};
 
-use super::RunOptions;
 use super::options::{argument_of, with_argument};
+use super::{FunctionArgs, RunOptions};
 
 /// A label or field that the output groups samples by.
 #[derive(Debug)]
@@ -137,6 +137,30 @@ impl RunOptions {
             ),
             None => Ok(()),
         }
+    }
+
+    /// Omits names that a later look-up by build-id finds, for aggregated stacks.
+    ///
+    /// # Errors
+    /// If an option needs those names, or selects values of samples.
+    pub(crate) fn leave_names_to_symbolize(
+        &mut self,
+        functions: &FunctionArgs,
+    ) -> anyhow::Result<()> {
+        let output = "the stacks of --stacks";
+        self.refuse_fields(output)?;
+        self.refuse_spans(output)?;
+        if !functions.is_empty() {
+            bail!(
+                "the filters of functions have no effect on {output}, which have no names; filter the result of unwind-perf symbolize"
+            );
+        }
+        let names = &mut self.options.names;
+        if !names.inlines {
+            bail!("--no-inline has no effect on {output}; add it to unwind-perf symbolize");
+        }
+        names.only_without_build_id = true;
+        Ok(())
     }
 
     /// Groups the samples of the output by the label or field of an argument, if it names one.

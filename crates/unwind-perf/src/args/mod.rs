@@ -31,6 +31,8 @@ pub(crate) use self::usual_cache::{own_folder, usual_cache};
 pub(crate) use commands::FlamegraphArgs;
 #[cfg(feature = "mcp")]
 pub(crate) use commands::McpArgs;
+#[cfg(feature = "parquet")]
+pub(crate) use commands::SymbolizeArgs;
 #[cfg(feature = "tui")]
 pub(crate) use commands::TuiArgs;
 pub(crate) use commands::{
@@ -119,6 +121,12 @@ pub(crate) enum Command {
     ///
     /// Map hints, JIT code and build-ids become ordinary map records.
     Inject(InjectArgs),
+    /// Name aggregated stacks (-f parquet --stacks) from stores of files by build-id
+    ///
+    /// Stacks of several files are added up. A file is used only if its build-id is the stated one. Exit status 1 if a
+    /// file is missing or damaged.
+    #[cfg(feature = "parquet")]
+    Symbolize(Box<SymbolizeArgs>),
     /// Pack a recording and the files it needs into one file
     ///
     /// Every command reads the bundle, on any machine, with the same result.

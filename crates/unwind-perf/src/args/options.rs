@@ -188,6 +188,26 @@ impl BundleArgs {
     }
 }
 
+#[cfg(feature = "parquet")]
+impl super::SymbolizeArgs {
+    /// The options of the look-up.
+    ///
+    /// # Errors
+    /// If a file or folder that the user named cannot be used.
+    pub(crate) fn options(&self) -> anyhow::Result<Options> {
+        let files = FileSearch { kallsyms: self.symbols.kallsyms.clone(), ..self.files.search()? };
+        let memory = self.max_memory.unwrap_or_default();
+        limit_memory(memory.or_usual(default_memory_limit()));
+        Ok(Options {
+            names: self.symbols.options(),
+            limits: Limits { memory, jobs: self.jobs.and_then(NonZeroU16::new) },
+            cache: self.symbols.cache(&files),
+            files,
+            ..Options::default()
+        })
+    }
+}
+
 impl FoldedArgs {
     /// Returns the options of the printers for a run with or without inlined functions.
     pub(crate) fn format_options(&self, run: &Options) -> FormatOptions {

@@ -24,6 +24,8 @@ mod record;
 #[cfg(feature = "service")]
 mod serve;
 mod sources;
+#[cfg(feature = "parquet")]
+mod symbolize;
 #[cfg(feature = "tui")]
 mod tui;
 mod values;
@@ -44,6 +46,8 @@ pub(crate) fn run(cli: &Cli) -> anyhow::Result<Status> {
         Some(Command::BuildIdList(args)) => inspect::buildid_list(args),
         Some(Command::Maps(args)) => inspect::maps(args),
         Some(Command::Inject(args)) => inject::run(args),
+        #[cfg(feature = "parquet")]
+        Some(Command::Symbolize(args)) => symbolize::run(args),
         Some(Command::Bundle(args)) => bundle::run(args),
         #[cfg(feature = "parquet")]
         Some(Command::Convert(args)) => convert::run(args),

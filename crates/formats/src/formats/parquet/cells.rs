@@ -1,23 +1,15 @@
 //! The cells of each column of a row group.
-//!
-//! Parquet encodes lists with two levels for each value:
-//! - Repetition level: 0 starts a sample, 1 continues its list.
-//! - Definition level: 0 is a list without frames, 1 a frame without this value, 2 a frame with it.
-//!   In a required column, 1 is a frame with its value.
-//!
-//! Source: <https://github.com/apache/parquet-format>, "Nested Encoding".
 
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::{BoolType, ByteArrayType, DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 
+use super::levels::{write_lists, write_rows};
 use super::names::ConvertedProfile;
 use super::schema::ParquetColumn;
-use crate::render::row_group::{FrameCell, RowGroup};
+use crate::render::row_group::{CellId, FrameCell, RowGroup};
+use address::Avma;
 use profile::SampleRow;
-
-/// Approximate number of values per batch, such that they and their levels stay in the CPU cache.
-const BATCH: usize = 4096;
 
 type CellResult = Result<(), ParquetError>;
 
@@ -116,20 +108,7 @@ fn each_sample<T: DataType>(
     samples: &[SampleRow],
     cell: impl Fn(&SampleRow) -> Option<T::T>,
 ) -> CellResult {
-    let writer = T::get_column_writer_mut(writer).ok_or_else(wrong_type)?;
-    let (mut values, mut defined) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
-    for batch in samples.chunks(BATCH) {
-        values.clear();
-        defined.clear();
-        for sample in batch {
-            let value = cell(sample);
-            defined.push(i16::from(value.is_some()));
-            values.extend(value);
-        }
-        let optional = writer.get_descriptor().max_def_level() > 0;
-        writer.write_batch(&values, optional.then_some(&defined[..]), None)?;
-    }
-    Ok(())
+    write_rows::<T>(writer, samples.iter().map(cell))
 }
 
 /// A column of the frames.
@@ -185,54 +164,10 @@ impl<'a> FrameColumn<'_, 'a, '_> {
     /// Writes the column. `value` returns the value of each frame; it must return one if the column is required.
     fn each<T: DataType>(self, value: impl Fn(FrameCell<'a>) -> Option<T::T>) -> CellResult {
         let Self { group, names, writer } = self;
-        let writer = T::get_column_writer_mut(writer).ok_or_else(wrong_type)?;
-        let there = writer.get_descriptor().max_def_level();
-        let mut batch = ColumnBatch::default();
-        for stack in group.stacks() {
-            let mut repeated = 0;
-            for &(cell, addr) in stack {
-                let Some(cell) = group.cell(names.profile, cell, addr) else { continue };
-                let value = value(cell);
-                batch.defined.push(if value.is_some() { there } else { 1 });
-                batch.repeated.push(repeated);
-                batch.values.extend(value);
-                repeated = 1;
-            }
-            if repeated == 0 {
-                batch.defined.push(0);
-                batch.repeated.push(0);
-            }
-            if batch.defined.len() >= BATCH {
-                writer.write_batch(&batch.values, Some(&batch.defined), Some(&batch.repeated))?;
-                batch.clear();
-            }
-        }
-        writer.write_batch(&batch.values, Some(&batch.defined), Some(&batch.repeated))?;
-        Ok(())
+        let cell = |&(cell, addr): &(CellId, Avma)| group.cell(names.profile, cell, addr);
+        write_lists::<T>(
+            writer,
+            group.stacks().map(|stack| stack.iter().filter_map(cell).map(&value)),
+        )
     }
-}
-
-/// Values and their levels.
-struct ColumnBatch<V> {
-    values: Vec<V>,
-    defined: Vec<i16>,
-    repeated: Vec<i16>,
-}
-
-impl<V> Default for ColumnBatch<V> {
-    fn default() -> Self {
-        Self { values: Vec::new(), defined: Vec::new(), repeated: Vec::new() }
-    }
-}
-
-impl<V> ColumnBatch<V> {
-    fn clear(&mut self) {
-        self.values.clear();
-        self.defined.clear();
-        self.repeated.clear();
-    }
-}
-
-fn wrong_type() -> ParquetError {
-    ParquetError::General("a column of another type".to_owned())
 }

@@ -14,26 +14,32 @@
 
 mod cells;
 mod fields;
+mod groups;
+mod levels;
 mod names;
 mod plain;
 mod schema;
+mod stacks;
 
 use std::io;
 
-use bytes::Bytes;
-use parquet::column::writer::{ColumnCloseResult, ColumnWriter, get_column_writer};
-use parquet::errors::ParquetError;
-use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
+use parquet::column::writer::ColumnWriter;
+use parquet::file::writer::SerializedFileWriter;
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::facts::{BYTES, FormatFacts};
 use crate::printer::Printer;
 use crate::render::row_group::{FrameFunctions, RowGroup, ranges};
+use groups::{append, encode, pass_on, refused};
 use names::ConvertedProfile;
 pub use plain::{ModuleFrames, PlainRows, RowStatistics};
 use profile::query::StackWalker;
 use profile::{Profile, RowId as _, SampleId};
 use schema::{ParquetColumn, ParquetTypes};
+
+pub use stacks::{
+    StackCount, StackReader, StacksError, StacksFile, StoredStacks, write_named_stacks,
+};
 
 /// Prints a Parquet file.
 #[derive(Debug, Clone, Copy)]
@@ -94,44 +100,4 @@ fn write_rows(
     }
     file.finish().map_err(refused)?;
     pass_on(&mut file, out)
-}
-
-/// Encodes a column of a row group.
-fn encode(
-    place: usize,
-    file: &SerializedFileWriter<Vec<u8>>,
-    fill: impl FnOnce(&mut ColumnWriter<'_>) -> Result<(), ParquetError>,
-) -> Result<(Vec<u8>, ColumnCloseResult), ParquetError> {
-    let mut bytes = TrackedWrite::new(Vec::new());
-    let pages = Box::new(SerializedPageWriter::new(&mut bytes));
-    let shape = file.schema_descr().column(place);
-    let mut writer = get_column_writer(shape, file.properties().clone(), pages);
-    fill(&mut writer)?;
-    let close = writer.close()?;
-    Ok((bytes.into_inner()?, close))
-}
-
-/// Appends the columns of a row group to the file.
-fn append(
-    file: &mut SerializedFileWriter<Vec<u8>>,
-    columns: Vec<(Vec<u8>, ColumnCloseResult)>,
-) -> Result<(), ParquetError> {
-    let mut group = file.next_row_group()?;
-    for (bytes, close) in columns {
-        group.append_column(&Bytes::from(bytes), close)?;
-    }
-    group.close().map(|_| ())
-}
-
-/// Writes the file writer's buffered bytes to `out`.
-fn pass_on(file: &mut SerializedFileWriter<Vec<u8>>, out: &mut dyn io::Write) -> io::Result<()> {
-    file.flush()?;
-    out.write_all(file.inner())?;
-    file.inner_mut().clear();
-    Ok(())
-}
-
-/// Converts the error of columns that do not fit their schema, which no profile causes.
-fn refused(error: ParquetError) -> io::Error {
-    io::Error::other(error)
 }

@@ -3,7 +3,7 @@
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::{ColumnPath, Type};
 
@@ -171,20 +171,26 @@ fn plain_line(line: &str) -> String {
 /// Returns the encodings of the columns, and the metadata of the file.
 pub(super) fn properties(profile: &Profile, types: ParquetTypes) -> WriterProperties {
     let time = ColumnPath::from("time_ns");
-    let mut builder = WriterProperties::builder()
-        .set_created_by(concat!("unwind-perf ", env!("CARGO_PKG_VERSION")).to_owned())
-        .set_key_value_metadata(Some(key_values(profile, types)))
-        .set_compression(Compression::ZSTD(ZstdLevel::default()))
-        .set_dictionary_page_size_limit(DICTIONARY_BYTES)
-        .set_statistics_enabled(EnabledStatistics::None)
+    writer_properties(key_values(profile, types), SOUGHT)
         // Times do not repeat, but differ little.
         .set_column_dictionary_enabled(time.clone(), false)
-        .set_column_encoding(time, Encoding::DELTA_BINARY_PACKED);
-    for &name in SOUGHT {
+        .set_column_encoding(time, Encoding::DELTA_BINARY_PACKED)
+        .build()
+}
+
+/// Returns the usual encodings of columns. `sought` names columns that readers filter by.
+pub(super) fn writer_properties(keys: Vec<KeyValue>, sought: &[&str]) -> WriterPropertiesBuilder {
+    let mut builder = WriterProperties::builder()
+        .set_created_by(concat!("unwind-perf ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_key_value_metadata(Some(keys))
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_dictionary_page_size_limit(DICTIONARY_BYTES)
+        .set_statistics_enabled(EnabledStatistics::None);
+    for &name in sought {
         builder =
             builder.set_column_statistics_enabled(ColumnPath::from(name), EnabledStatistics::Chunk);
     }
-    builder.build()
+    builder
 }
 
 /// Returns the metadata of the file: its type, and the facts of its recording.

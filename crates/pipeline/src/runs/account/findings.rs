@@ -3,7 +3,7 @@
 use address::{ById as _, take_dangling};
 use std::path::PathBuf;
 
-use image_store::ImageStore;
+use image_store::{FileFinding, ImageStore};
 use module_map::Timeline;
 use options::{Remedy, Spelling};
 use perf_data::{Findings, RecordCounts, RecordKind};
@@ -61,30 +61,62 @@ pub(crate) fn account(
     summary.findings.extend(parents_in_paths(timeline));
     let of_files = images.findings();
     let files_lost = of_files.iter().any(|finding| finding.kind.is_damage());
-    summary.findings.extend(of_files.into_iter().map(|finding| FindingRow {
-        kind: finding.kind.as_str().to_owned(),
-        message: finding.message,
-        count: finding.count,
-        help: finding.kind.remedy().map(|it| Advice::new(&it, spelling)),
-    }));
+    summary.findings.extend(of_files.into_iter().map(|finding| file_row(finding, spelling)));
     summary.findings.extend(inferred(timeline));
     summary.findings.extend(moved_before(images));
     let hints = hints_to_give(profile, timeline, spelling);
     profile.summary.findings.extend(hints);
     profile.summary.findings.extend(kernel_identity(names));
     profile.summary.names_lost |= names.lost.has_damage() || files_lost || files_damaged;
-    let lost = names.lost.rows().into_iter().map(|row| FindingRow {
-        kind: row.kind.to_owned(),
-        message: row.message,
-        count: row.count,
-        help: None,
-    });
-    profile.summary.findings.extend(lost);
+    profile.summary.findings.extend(lost_rows(names));
     if let Some(row) = kernel_names(names, spelling).filter(|_| has_nameless_kernel(profile)) {
         profile.summary.names_lost |= names.kernel_damaged;
         profile.summary.findings.push(row);
     }
     profile.summary.findings.extend(dangling_ids());
+}
+
+/// Stores the findings on files and names of stacks that come from no recording.
+pub(crate) fn account_of_files(
+    profile: &mut Profile,
+    timeline: &Timeline,
+    images: &ImageStore,
+    names: &NameReport,
+    spelling: Spelling,
+) {
+    let mut findings = refused(timeline, images);
+    let of_files = images.findings();
+    let files_lost = of_files.iter().any(|finding| finding.kind.is_damage());
+    findings.extend(of_files.into_iter().map(|finding| file_row(finding, spelling)));
+    findings.extend(lost_rows(names));
+    let kernel = kernel_names(names, spelling).filter(|_| has_nameless_kernel(profile));
+    let kernel_lost = kernel.is_some() && names.kernel_damaged;
+    findings.extend(kernel);
+    findings.extend(dangling_ids());
+    let has_damaged = has_damaged(timeline, images);
+    profile.summary.names_lost |=
+        names.lost.has_damage() || files_lost || has_damaged || kernel_lost;
+    profile.summary.findings.extend(findings);
+}
+
+/// Converts a finding about a file.
+fn file_row(finding: FileFinding, spelling: Spelling) -> FindingRow {
+    FindingRow {
+        kind: finding.kind.as_str().to_owned(),
+        message: finding.message,
+        count: finding.count,
+        help: finding.kind.remedy().map(|it| Advice::new(&it, spelling)),
+    }
+}
+
+/// Returns findings on names that files lack.
+fn lost_rows(names: &NameReport) -> impl Iterator<Item = FindingRow> {
+    names.lost.rows().into_iter().map(|row| FindingRow {
+        kind: row.kind.to_owned(),
+        message: row.message,
+        count: row.count,
+        help: None,
+    })
 }
 
 /// Returns internal errors since the last call: the program's own ids that named no row.

@@ -6,4 +6,5 @@ mod losses;
 mod nameless;
 mod untried;
 
+pub(crate) use findings::account_of_files;
 pub use findings::dangling_ids;

@@ -16,6 +16,8 @@ mod profile;
 mod record;
 #[cfg(feature = "service")]
 mod serve;
+#[cfg(feature = "parquet")]
+mod symbolize;
 mod tables;
 #[cfg(feature = "tui")]
 mod tui;
@@ -39,6 +41,8 @@ pub(crate) use profile::{InputArg, MainArgs, ReportArgs, RunArgs};
 pub(crate) use record::RecordArgs;
 #[cfg(feature = "service")]
 pub(crate) use serve::{FrontArgs, ServeArgs, WorkerArgs};
+#[cfg(feature = "parquet")]
+pub(crate) use symbolize::SymbolizeArgs;
 pub(crate) use tables::{SpansArgs, TopArgs, TreeArgs};
 #[cfg(feature = "tui")]
 pub(crate) use tui::TuiArgs;

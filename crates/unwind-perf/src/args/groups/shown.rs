@@ -35,6 +35,13 @@ pub(crate) struct ExchangeArgs {
     #[arg(long)]
     pub(crate) rows: bool,
 
+    /// Parquet: one row per distinct stack, process and event, without names
+    ///
+    /// Frames are positions in files by build-id; unwind-perf symbolize names them later. Code in memory and files
+    /// without a build-id keep the names of their functions.
+    #[arg(long)]
+    pub(crate) stacks: bool,
+
     /// OTLP, pprof: name of the recorded service
     ///
     /// Default of OTLP: the name of each process.
@@ -49,6 +56,7 @@ impl ExchangeArgs {
         let has_service = matches!(format, Format::Otlp | Format::Pprof);
         let given = [
             ("--rows", self.rows, is_arrow),
+            ("--stacks", self.stacks, format.name() == "parquet"),
             ("--service-name", self.service_name.is_some(), has_service),
         ];
         given.iter().filter(|(_, given, known)| *given && !known).map(|(name, ..)| *name).collect()

@@ -65,6 +65,7 @@ impl SymbolArgs {
             demangle: self.demangle,
             fold_parts: self.fold_parts,
             fold_threads: self.fold_threads,
+            only_without_build_id: false,
         }
     }
 

@@ -112,6 +112,7 @@ pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
     let options = FormatOptions {
         fields,
         rows: args.exchange.rows,
+        stacks: args.exchange.stacks,
         ..args.folded.format_options(&run.options)
     };
     let output = match chosen {
@@ -141,6 +142,9 @@ pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
     }
     if let Some(option) = without_effect.first() {
         bail!("{option} has no effect on the format {}", format.name());
+    }
+    if args.exchange.stacks {
+        run.leave_names_to_symbolize(&args.run.functions)?;
     }
     let service_name = args.exchange.service_name.as_deref();
     let (embedded, no_open) = (Embedded::default(), args.no_open);

@@ -65,6 +65,7 @@ const OPTIONS: &[&str] = &[
     "--service-name",
     "--show-module",
     "--span",
+    "--stacks",
     "--sysroot",
     "--tid",
     "--time",

@@ -11,3 +11,4 @@ mod layouts;
 mod over_time;
 mod replaced;
 mod source_files;
+mod stacks;
