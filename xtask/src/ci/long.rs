@@ -37,6 +37,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("corpus", corpus),
     ("names of C++", |it| source::names(&it.root)),
     ("site of the documents", site),
+    ("clickhouse", clickhouse),
     ("dist", dist),
     ("unsafe code", unsafe_code),
     ("damaged input", |it| it.run(task(&["mutate", "--runs", DAMAGED], &it.root)?)),
@@ -149,6 +150,23 @@ fn site(it: &Long) -> Result<Outcome> {
         return Ok(Outcome::Skipped("mdBook is not installed".to_owned()));
     }
     docs::build(&it.root, &std::path::absolute(command::target().join("book"))?)?;
+    Ok(Outcome::Passed)
+}
+
+/// Runs the statements of the documents in `ClickHouse`. Its library takes 900 MB, and is installed from a registry.
+fn clickhouse(it: &Long) -> Result<Outcome> {
+    if !succeeds(Command::new("python3").args(["-c", "import ensurepip, venv"])) {
+        return Ok(Outcome::Skipped("python3 cannot make environments (python3-venv)".to_owned()));
+    }
+    let folder = std::path::absolute(command::target().join("clickhouse"))?;
+    let python = folder.join("bin/python");
+    if !succeeds(Command::new(&python).args(["-c", "import chdb"])) {
+        command::run(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
+        command::run(Command::new(&python).args(["-m", "pip", "install", "-q", "chdb==4.4.0"]))?;
+    }
+    let test = it.root.join("crates/unwind-perf/python/tests/test_clickhouse.py");
+    let ours = std::path::absolute(it.ours()?)?;
+    command::run(Command::new(&python).arg(test).env("UNWIND_PERF_PROGRAM", ours))?;
     Ok(Outcome::Passed)
 }
 
