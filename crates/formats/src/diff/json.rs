@@ -11,7 +11,7 @@ use profile::query::diff::{
 use super::DiffPrintOptions;
 use super::labels::function;
 use super::notes::sentence;
-use crate::render::json_writer::JsonWriter;
+use crate::render::encoding::json_writer::JsonWriter;
 
 /// Version, incremented by changes that break readers: a field is removed or changes its meaning.
 const VERSION: u32 = 1;

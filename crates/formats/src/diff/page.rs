@@ -12,7 +12,7 @@ use super::labels::{function, module};
 use super::notes::{normalization, not_by_time, sentence};
 use super::scale::Scale;
 use crate::formats::{PAGE_NONE, PageRowColumn, PageWidth, page_column, write_page, write_tables};
-use crate::render::json_writer::JsonWriter;
+use crate::render::encoding::json_writer::JsonWriter;
 
 /// Version of the layout of the head and the columns. `data/compare/diff.js` has the same.
 const VERSION: u8 = 1;

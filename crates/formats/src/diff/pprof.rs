@@ -13,8 +13,8 @@ use profile::query::diff::Diff;
 use super::labels::{full_function, module};
 use super::stacks::{DiffStack, stacks};
 use crate::formats::{StringTable, pprof_field as field};
-use crate::render::gzip::GzipWriter;
-use crate::render::protobuf::ProtoMessage;
+use crate::render::encoding::gzip::GzipWriter;
+use crate::render::encoding::protobuf::ProtoMessage;
 
 /// Label key of baseline samples, and its value.
 const BASE: [&[u8]; 2] = [b"pprof::base", b"true"];

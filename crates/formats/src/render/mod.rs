@@ -2,16 +2,14 @@
 
 pub(crate) mod chunks;
 pub(crate) mod code_ranges;
+pub(crate) mod encoding;
 pub(crate) mod escaped;
 pub(crate) mod field_value;
 pub(crate) mod frame_texts;
-pub(crate) mod gzip;
 pub(crate) mod inline_rows;
 pub(crate) mod joined_paths;
-pub(crate) mod json_writer;
 pub(crate) mod name_tree;
 pub(crate) mod numbers;
-pub(crate) mod protobuf;
 #[cfg(any(feature = "arrow", feature = "parquet"))]
 pub(crate) mod row_group;
 #[cfg(any(feature = "arrow", feature = "parquet"))]

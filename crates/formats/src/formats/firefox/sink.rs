@@ -2,7 +2,7 @@
 
 use std::io::{self, Write as _};
 
-use crate::render::gzip::GzipWriter;
+use crate::render::encoding::gzip::GzipWriter;
 use crate::render::text::push_number;
 
 /// Bytes to collect before they are compressed.

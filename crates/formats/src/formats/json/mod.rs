@@ -9,8 +9,8 @@ use std::io;
 
 use crate::facts::FormatFacts;
 use crate::printer::Printer;
+use crate::render::encoding::json_writer::JsonWriter;
 use crate::render::inline_rows::InlineRows;
-use crate::render::json_writer::JsonWriter;
 use profile::query::{FoundCounts, found_counts};
 use profile::{
     Advice, EndReason, FoundBy, ModuleKind, ModuleLoss, Profile, RecordingInfo, RowId as _,

@@ -2,7 +2,7 @@
 
 use profile::{DUMP_SIZES, DumpAdvice, Profile};
 
-use crate::render::json_writer::JsonWriter;
+use crate::render::encoding::json_writer::JsonWriter;
 use crate::summary::unwound_samples;
 
 /// Appends the object `stack_needs`.

@@ -4,8 +4,8 @@ use std::io;
 use std::ops::Range;
 
 use crate::render::chunks::write_chunks;
-use crate::render::json_writer::JsonWriter;
-pub(super) use crate::render::json_writer::push_string as string;
+use crate::render::encoding::json_writer::JsonWriter;
+pub(super) use crate::render::encoding::json_writer::push_string as string;
 use crate::render::text::push_hex;
 pub(super) use crate::render::text::push_number as number;
 

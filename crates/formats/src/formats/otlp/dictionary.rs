@@ -4,7 +4,7 @@
 use crate::render::truncation::in_table;
 use profile::Strings;
 
-use crate::render::protobuf::ProtoMessage;
+use crate::render::encoding::protobuf::ProtoMessage;
 
 /// Fields of `ProfilesDictionary`.
 mod field {

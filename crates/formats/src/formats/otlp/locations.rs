@@ -5,7 +5,7 @@ use profile::{FrameId, FrameRow, InlineRow, Profile, StackId, StackRow, Table};
 
 use super::dictionary::{AttributeValue, Dictionary};
 use crate::render::code_ranges::{CodeRangeId, CodeRanges};
-use crate::render::protobuf::ProtoMessage;
+use crate::render::encoding::protobuf::ProtoMessage;
 
 /// Indexes of the profile's rows in the dictionary; 0 for rows that are not in it yet.
 #[derive(Debug)]

@@ -20,7 +20,7 @@ use profile::{EventId, ProcessKey, Profile, SampleId, StringId, ThreadRow};
 
 use crate::facts::{BYTES, FormatFacts};
 use crate::printer::Printer;
-use crate::render::protobuf::ProtoMessage;
+use crate::render::encoding::protobuf::ProtoMessage;
 use dictionary::Dictionary;
 use locations::LocationEncoder;
 use samples::ProfileSamples;

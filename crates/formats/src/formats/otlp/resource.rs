@@ -4,7 +4,7 @@ use profile::query::{Programs, recorded_command};
 use profile::{ProcessKey, Profile};
 
 use super::dictionary::AttributeValue;
-use crate::render::protobuf::ProtoMessage;
+use crate::render::encoding::protobuf::ProtoMessage;
 
 fn file_name(path: &[u8]) -> &[u8] {
     path.rsplit(|&byte| byte == b'/').next().unwrap_or_default()

@@ -13,8 +13,8 @@ use profile::{
 
 use super::dictionary::{AttributeValue, Dictionary};
 use super::locations::LocationEncoder;
+use crate::render::encoding::protobuf::ProtoMessage;
 use crate::render::field_value::DistinctValues;
-use crate::render::protobuf::ProtoMessage;
 
 /// Fields of `Profile`.
 mod field {

@@ -13,7 +13,7 @@ use super::Page;
 use super::columns::PageColumns;
 use super::schema::PageFunction;
 use super::tree::PageTree;
-use crate::render::json_writer::JsonWriter;
+use crate::render::encoding::json_writer::JsonWriter;
 use crate::summary::write_summary;
 
 /// Version of the layout of head and columns, for readers that store the tables separately from the scripts.

@@ -20,7 +20,7 @@ use base64::write::EncoderWriter;
 
 use crate::facts::FormatFacts;
 use crate::printer::Printer;
-use crate::render::gzip::GzipWriter;
+use crate::render::encoding::gzip::GzipWriter;
 use columns::PageColumns;
 pub(crate) use columns::column as page_column;
 pub use live::{LivePage, LiveStep};

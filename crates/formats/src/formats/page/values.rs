@@ -8,8 +8,8 @@ use profile::{FieldRows, Profile, SpanRow, StringId};
 
 use super::columns::{ColumnShape, column};
 use super::schema::{RowColumn, Width};
+use crate::render::encoding::json_writer::JsonWriter;
 use crate::render::field_value::value_text;
-use crate::render::json_writer::JsonWriter;
 use crate::short_text;
 
 /// Names of the columns of values; a page has no more.

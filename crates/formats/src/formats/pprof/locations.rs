@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 use super::StringTable;
 use super::field::{FUNCTION, LOCATION, MAPPING};
 use crate::render::code_ranges::{CodeRange, CodeRangeId, CodeRanges};
-use crate::render::protobuf::ProtoMessage;
+use crate::render::encoding::protobuf::ProtoMessage;
 use profile::query::{functions, stack_weights};
 use profile::{InlineRow, LocationRow, ModuleKind, Profile, StringId, Table};
 

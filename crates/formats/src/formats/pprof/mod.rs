@@ -11,9 +11,9 @@ use std::io::{self, Write as _};
 
 use crate::facts::FormatFacts;
 use crate::printer::Printer;
+use crate::render::encoding::gzip::GzipWriter;
+use crate::render::encoding::protobuf::ProtoMessage;
 use crate::render::field_value::DistinctValues;
-use crate::render::gzip::GzipWriter;
-use crate::render::protobuf::ProtoMessage;
 use crate::render::truncation::in_table;
 use locations::LocationTables;
 use profile::query::{SampleGroup, each_location, event_name, group_with_ids, period_units};

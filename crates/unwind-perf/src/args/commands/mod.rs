@@ -3,9 +3,9 @@
 mod annotate;
 mod bundle;
 mod cache;
-#[cfg(feature = "parquet")]
-mod convert;
 mod diff;
+#[cfg(feature = "parquet")]
+mod fleet;
 mod inject;
 mod inspect;
 #[cfg(feature = "service")]
@@ -16,8 +16,6 @@ mod profile;
 mod record;
 #[cfg(feature = "service")]
 mod serve;
-#[cfg(feature = "parquet")]
-mod symbolize;
 mod tables;
 #[cfg(feature = "tui")]
 mod tui;
@@ -26,9 +24,9 @@ mod values;
 pub(crate) use annotate::AnnotateArgs;
 pub(crate) use bundle::BundleArgs;
 pub(crate) use cache::{CacheArgs, CacheWhat};
-#[cfg(feature = "parquet")]
-pub(crate) use convert::{ConvertArgs, ConvertRecordingArgs};
 pub(crate) use diff::DiffArgs;
+#[cfg(feature = "parquet")]
+pub(crate) use fleet::{ConvertArgs, ConvertRecordingArgs, SymbolizeArgs};
 pub(crate) use inject::InjectArgs;
 pub(crate) use inspect::{BuildIdArgs, DumpArgs, InfoArgs, MapsArgs};
 #[cfg(feature = "service")]
@@ -41,8 +39,6 @@ pub(crate) use profile::{InputArg, MainArgs, ReportArgs, RunArgs};
 pub(crate) use record::RecordArgs;
 #[cfg(feature = "service")]
 pub(crate) use serve::{FrontArgs, ServeArgs, WorkerArgs};
-#[cfg(feature = "parquet")]
-pub(crate) use symbolize::SymbolizeArgs;
 pub(crate) use tables::{SpansArgs, TopArgs, TreeArgs};
 #[cfg(feature = "tui")]
 pub(crate) use tui::TuiArgs;

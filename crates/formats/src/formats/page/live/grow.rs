@@ -14,7 +14,7 @@ use super::super::tree::{
 };
 use super::rows::StepChanges;
 use super::{LiveLeaf, LivePage, LiveStep, StackNode, TimeEncoding};
-use crate::render::json_writer::JsonWriter;
+use crate::render::encoding::json_writer::JsonWriter;
 
 impl LivePage {
     /// Applies a step. Returns `None` if it contradicts the tables sent before: a time exceeds 32 bits, the periods of

@@ -9,7 +9,7 @@ use super::super::schema::{ADDRESSES, LEAVES, NODES, RowColumn, SampleNumber, Wi
 use super::super::write_head;
 use super::LivePage;
 use super::rows::{FromRow, RowCounts, StepChanges};
-use crate::render::json_writer::JsonWriter;
+use crate::render::encoding::json_writer::JsonWriter;
 
 /// A column's name, width, and numbers.
 type NamedColumn<'a> = (&'static str, Width, FromRow<'a>);
