@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use options::to_hex;
 use rustix::fs::{Mode, OFlags};
 use sha2::{Digest as _, Sha256};
 
@@ -52,7 +53,7 @@ impl RecordingDigest {
             whole.update(b"\n");
             bytes += one.bytes;
         }
-        Ok(Self { sha256: hexadecimal(&whole.finalize()), bytes })
+        Ok(Self { sha256: to_hex(&whole.finalize()), bytes })
     }
 
     fn of_file(path: &Path) -> io::Result<Self> {
@@ -73,13 +74,8 @@ impl RecordingDigest {
             digest.update(block.get(..read).unwrap_or_default());
             size += read as u64;
         }
-        Ok(Self { sha256: hexadecimal(&digest.finalize()), bytes: size })
+        Ok(Self { sha256: to_hex(&digest.finalize()), bytes: size })
     }
-}
-
-/// Returns the digits of a hash.
-pub(super) fn hexadecimal(bytes: &[u8]) -> String {
-    options::to_hex(bytes)
 }
 
 /// Values that change with a file: device, inode, size in bytes, time of the last write in nanoseconds.

@@ -2,12 +2,10 @@
 
 use std::io;
 
-use options::Options;
+use options::{Options, to_hex};
 use serde::Serialize as _;
 use serde_json::ser::Formatter;
 use sha2::{Digest as _, Sha256};
-
-use super::digest::hexadecimal;
 
 /// Options that change the duration only.
 const WITHOUT_EFFECT: &[&str] = &["jobs", "cache", "cache_size"];
@@ -33,7 +31,7 @@ impl NamedOptions {
             object.iter().map(|(name, value)| format!("{name}={}", spaced(value))).collect();
         let lines = std::iter::once(version).chain(named.iter().map(String::as_str));
         let text = lines.collect::<Vec<_>>().join("\n");
-        let mut hash = hexadecimal(&Sha256::digest(text.as_bytes()));
+        let mut hash = to_hex(&Sha256::digest(text.as_bytes()));
         hash.truncate(DIGITS);
         Self { named, hash }
     }
@@ -77,12 +75,8 @@ impl Formatter for Spaced {
         fragment: &str,
     ) -> io::Result<()> {
         for letter in fragment.chars() {
-            if letter.is_ascii() && letter != '\x7f' {
+            if letter.is_ascii() {
                 out.write_all(&[letter as u8])?;
-                continue;
-            }
-            if letter == '\x7f' {
-                out.write_all(b"\x7f")?;
                 continue;
             }
             for unit in letter.encode_utf16(&mut [0; 2]) {

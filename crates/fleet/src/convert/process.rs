@@ -45,17 +45,14 @@ pub(super) fn run(
         // Signals of the terminal go to the parent alone.
         .process_group(0)
         .spawn()?;
-    let is_over = ended_in_time(&mut child, timeout).inspect_err(|_| {
-        let _ = child.kill();
-    });
-    let is_over = is_over.map(|ended| !ended);
-    if matches!(is_over, Ok(true)) {
+    let in_time = ended_in_time(&mut child, timeout);
+    if !matches!(in_time, Ok(true)) {
         // It may have ended by itself.
         let _ = child.kill();
     }
     let status = child.wait()?;
     let code = status.code().unwrap_or_else(|| -status.signal().unwrap_or_default());
-    let code = (!is_over?).then_some(code);
+    let code = in_time?.then_some(code);
     Ok(Ended { code, output: contents(&stdout)?, errors: contents(&stderr)? })
 }
 
