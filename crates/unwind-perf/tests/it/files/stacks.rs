@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
@@ -19,7 +20,9 @@ const KERNEL: &str = "48dc540c8b76393804ca8088dbfa7d42911a9444";
 
 /// Writes the stacks of a case to a new folder; returns the file.
 fn stacks_of(case: &Case) -> PathBuf {
-    let file = empty_folder(&format!("stacks-{}", case.name)).join("stacks.parquet");
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    let call = CALLS.fetch_add(1, Ordering::Relaxed);
+    let file = empty_folder(&format!("stacks-{}-{call}", case.name)).join("stacks.parquet");
     let path = file.to_str().expect("UTF-8");
     case.run(&["-q", "-f", "parquet", "--stacks", "-o", path]).expect_status(0);
     file

@@ -262,7 +262,7 @@ fn samples_arrive_before_the_recording_ends() {
 /// Returns the number of written samples at each progress message after the first of them, in a file of `samples`
 /// samples.
 fn steps(samples: u64, options: &[&str]) -> Vec<usize> {
-    let folder = empty_folder(&format!("hotspot-steps-{samples}"));
+    let folder = empty_folder(&format!("hotspot-steps-{samples}{}", options.concat()));
     let mut it = rounds(&[]);
     for at in 0..samples {
         let place = if at < samples / 2 { 0x1000 } else { 0x2000 };

@@ -163,7 +163,7 @@ fn heads_and_bodies_are_bounded() {
 #[test]
 fn others_than_this_machine_are_let_in_only_where_that_is_said() {
     let folder = Case::named("norm").folder;
-    let store = empty_folder("service-refused");
+    let store = empty_folder("service-others");
     let refused = |arguments: &[&str]| {
         let usual = ["serve", "--no-open", "--store", store.to_str().unwrap()];
         let ran = run(&folder, &[&usual[..], arguments].concat());

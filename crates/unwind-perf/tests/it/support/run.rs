@@ -1,10 +1,12 @@
 //! Runs of the built command with an empty environment, no input and a time limit, so that no test depends on its user,
 //! and none hangs.
 
+use std::collections::BTreeMap;
 use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::thread;
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 /// Far above the time of any test, even on a busy machine.
@@ -116,8 +118,20 @@ fn read_aside(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Ve
     })
 }
 
+/// The thread of the test that has a folder, by the folder's name.
+static FOLDERS: Mutex<BTreeMap<String, ThreadId>> = Mutex::new(BTreeMap::new());
+
 /// Returns an empty folder for one test, below the build's target folder.
+///
+/// # Panics
+/// If another test has a folder of that name: tests run in parallel.
+#[track_caller]
 pub(crate) fn empty_folder(name: &str) -> PathBuf {
+    let this = thread::current().id();
+    let mut folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let owner = *folders.entry(name.to_owned()).or_insert(this);
+    drop(folders);
+    assert_eq!(owner, this, "the folder {name} belongs to another test");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     match std::fs::remove_dir_all(&folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => panic!("{error}"),

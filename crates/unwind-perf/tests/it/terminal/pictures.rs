@@ -17,7 +17,7 @@ fn in_folder(folder: &Path, case: &str, arguments: &[&str], with_messages: bool)
 
 #[test]
 fn pages_and_flame_graphs_go_to_new_files() {
-    let folder = empty_folder("pictures");
+    let folder = empty_folder("terminal-pictures");
     let run = |arguments: &[&str]| {
         let ran = in_folder(&folder, "plt", arguments, false);
         assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""));

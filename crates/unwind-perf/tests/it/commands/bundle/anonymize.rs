@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::support::cases::root;
-use crate::support::run::{Ran, run};
+use crate::support::run::{Ran, empty_folder, run};
 
 /// Creates the anonymous bundle of a case in a separate folder, and checks that the command succeeds without a warning.
 fn anonymous(case: &str) -> PathBuf {
@@ -18,9 +18,7 @@ fn anonymous(case: &str) -> PathBuf {
 
 /// Returns the folder with the bundle, and the run of the command.
 fn anonymized(case: &str) -> (PathBuf, Ran) {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("anonymous-{case}"));
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).expect("a folder");
+    let folder = empty_folder(&format!("anonymous-{case}"));
     let output = folder.join("a.upb");
     let recording = format!("testdata/cases/{case}/perf.data");
     let output = output.to_str().expect("a name");

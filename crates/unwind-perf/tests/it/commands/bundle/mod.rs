@@ -4,19 +4,16 @@ mod anonymize;
 mod repacked;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use synth::{RecordingParts, big_endian_copy};
 
 use crate::support::cases::root;
-use crate::support::run::{Ran, run, run_with_input};
+use crate::support::run::{Ran, empty_folder, run, run_with_input};
 
 /// Creates an empty folder for a test.
 fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bundle-{name}"));
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).expect("a folder");
-    folder
+    empty_folder(&format!("bundle-{name}"))
 }
 
 /// Bundles a case from the root of the repository; the folder contains only the bundle.
