@@ -6,7 +6,7 @@ use address::ById as _;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::paths::NONE;
-use crate::id::{EventId, StackId, ThreadId};
+use crate::id::{EventId, StackId};
 use crate::profile::Profile;
 use crate::reason::{EndReason, WaitKind};
 use crate::tables::SampleRow;
@@ -32,12 +32,12 @@ impl From<EndReason> for Ending {
     }
 }
 
-/// Samples with the same stack, thread, event, ending and kind of wait.
+/// Samples with the same stack, event, ending and kind of wait. Threads do not matter: recordings of many threads would
+/// have as many sets as samples.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SampleSet {
     /// Index of their stack among the distinct ones.
     pub(super) stack: u32,
-    pub(super) thread: ThreadId,
     pub(super) event: EventId,
     pub(super) ending: Ending,
     pub(super) wait: Option<WaitKind>,
@@ -138,7 +138,6 @@ impl SampleSet {
     fn of(sample: &SampleRow, stack: u32) -> Self {
         Self {
             stack,
-            thread: sample.thread,
             event: sample.event,
             ending: Ending::from(sample.end),
             wait: sample.wait(),
@@ -148,8 +147,8 @@ impl SampleSet {
     }
 
     /// Returns the properties that all its samples have.
-    const fn key(&self) -> (u32, ThreadId, EventId, Ending, Option<WaitKind>) {
-        (self.stack, self.thread, self.event, self.ending, self.wait)
+    const fn key(&self) -> (u32, EventId, Ending, Option<WaitKind>) {
+        (self.stack, self.event, self.ending, self.wait)
     }
 }
 

@@ -8,6 +8,7 @@ use options::Weight;
 
 use super::filter::{EventChoice, Filter, SelectionError};
 use super::index::Index;
+use super::paths::NONE;
 use super::rules::{FunctionRules, PathBits, matches};
 use super::sample_sets::{Ending, SampleSet};
 use super::view::PathView;
@@ -138,11 +139,13 @@ fn cost_of(sample: &SampleRow, weights: &Weights) -> Cost {
     Cost { samples: 1, weight: weights.sum(1, sample.period().unwrap_or(1)) }
 }
 
-/// Sets and times of the matching samples.
+/// Sets, threads and times of the matching samples.
 #[derive(Debug)]
 struct MatchingSets {
-    /// By set: whether its samples match.
+    /// By set: whether its samples match, if their thread and time do.
     sets: Vec<bool>,
+    /// By thread: whether its samples match; `None` if those of all threads do.
+    threads: Option<Vec<bool>>,
     /// Time range, in nanoseconds.
     time: Option<RangeInclusive<u64>>,
     /// Range of samples that contains all samples of the time range.
@@ -164,12 +167,10 @@ impl MatchingSets {
                 && one_of(&filter.processes, thread.pid.0)
                 && (comm.is_empty() || matches(profile, Some(thread.comm), comm))
         });
-        let threads: Vec<bool> = threads.collect();
+        let threads = Some(threads.collect()).filter(|threads: &Vec<bool>| threads.contains(&false));
         let stacks = SelectedStacks::new(index, rules);
         let passes = |set: &SampleSet| {
-            weights.counts(set.event)
-                && threads.by_id(set.thread) == Some(&true)
-                && stacks.contains(index.paths.end(set.stack))
+            weights.counts(set.event) && stacks.contains(index.paths.end(set.stack))
         };
         let time = filter.time.zip(index.first_time).map(|((from, to), first)| {
             let at = |seconds: f64| first.saturating_add((seconds.max(0.0) * 1e9) as u64);
@@ -179,7 +180,7 @@ impl MatchingSets {
             Some(time) => index.samples_within(profile, time),
             None => 0..profile.samples.len(),
         };
-        Self { sets: index.sets.iter().map(passes).collect(), time, rows }
+        Self { sets: index.sets.iter().map(passes).collect(), threads, time, rows }
     }
 
     /// Iterates over the matching samples, each with its set.
@@ -190,15 +191,17 @@ impl MatchingSets {
     ) -> impl Iterator<Item = (SampleId, &'i SampleRow, u32)> {
         let rows = profile.samples.as_slice().get(self.rows.clone()).unwrap_or_default();
         let sets = index.set_of.get(self.rows.clone()).unwrap_or_default();
-        let is_within = |sample: &SampleRow| {
-            let range = self.time.as_ref();
-            range.is_none_or(|range| sample.time().is_some_and(|time| range.contains(&time.0)))
-        };
         let rows = rows.iter().zip(sets.iter().copied()).zip(self.rows.start..);
         let rows = rows.map(|((sample, set), at)| (SampleId::from_index(at), sample, set));
         rows.filter(move |(_, sample, set)| {
-            self.sets.get(*set as usize) == Some(&true) && is_within(sample)
+            self.sets.get(*set as usize) == Some(&true) && self.has_thread_and_time_of(sample)
         })
+    }
+
+    fn has_thread_and_time_of(&self, sample: &SampleRow) -> bool {
+        let (threads, range) = (self.threads.as_ref(), self.time.as_ref());
+        threads.is_none_or(|threads| threads.by_id(sample.thread) == Some(&true))
+            && range.is_none_or(|range| sample.time().is_some_and(|time| range.contains(&time.0)))
     }
 
     /// Returns the sets of the matching samples, in the order of their first samples.
@@ -208,7 +211,7 @@ impl MatchingSets {
         index: &'i Index,
         weights: &Weights,
     ) -> Vec<SetCost<'i>> {
-        if self.time.is_none() {
+        if self.time.is_none() && self.threads.is_none() {
             let matching = index.sets.iter().zip(&self.sets).filter(|(_, passes)| **passes);
             let counted = matching.map(|(set, _)| {
                 let samples = u64::from(set.samples);
@@ -216,15 +219,19 @@ impl MatchingSets {
             });
             return counted.collect();
         }
-        let mut positions: HashMap<u32, usize> = HashMap::new();
+        // By set: its place in `counted`.
+        let mut places = vec![NONE; index.sets.len()];
         let mut counted: Vec<SetCost<'_>> = Vec::new();
         for (_, sample, number) in self.samples(profile, index) {
-            let Some(set) = index.sets.get(number as usize) else { continue };
-            let position = *positions.entry(number).or_insert_with(|| {
+            let number = number as usize;
+            let Some((place, set)) = places.get_mut(number).zip(index.sets.get(number)) else {
+                continue;
+            };
+            if *place == NONE {
+                *place = counted.len() as u32;
                 counted.push(SetCost { set, cost: Cost::default() });
-                counted.len() - 1
-            });
-            if let Some(counted) = counted.get_mut(position) {
+            }
+            if let Some(counted) = counted.get_mut(*place as usize) {
                 counted.cost.add(cost_of(sample, weights));
             }
         }

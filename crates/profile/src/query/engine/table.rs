@@ -166,32 +166,32 @@ fn by_value(selection: &Selection<'_>, name: &str) -> Vec<(RowKey, Sums)> {
 /// Returns the sums by a property of samples or of their threads.
 fn by_sample(selection: &Selection<'_>, shape: TableShape<'_>) -> Vec<(RowKey, Sums)> {
     let mut sums = SampleSums::default();
-    if shape.group == GroupBy::Cpu {
-        for (order, (_, sample, cost)) in (0..).zip(selection.samples()) {
-            let position = sums.position(RowKey::Cpu(sample.cpu()));
-            sums.add(position, order, cost);
+    match shape.group {
+        GroupBy::Event | GroupBy::Wait => {
+            for (order, it) in (0..).zip(&selection.counted) {
+                let position = sums.position(match shape.group {
+                    GroupBy::Event => RowKey::Event(it.set.event),
+                    _ => RowKey::Wait(it.set.wait),
+                });
+                sums.add(position, order, it.cost);
+            }
         }
-        return sums.rows;
-    }
-    let of_thread: Vec<usize> = match shape.group {
-        GroupBy::Event | GroupBy::Wait => Vec::new(),
+        GroupBy::Cpu => {
+            for (order, (_, sample, cost)) in (0..).zip(selection.samples()) {
+                let position = sums.position(RowKey::Cpu(sample.cpu()));
+                sums.add(position, order, cost);
+            }
+        }
         _ => {
             let keys = thread_keys(selection, shape);
-            keys.into_iter().map(|key| sums.position(key)).collect()
-        }
-    };
-    for (order, it) in (0..).zip(&selection.counted) {
-        let position = match shape.group {
-            GroupBy::Event => sums.position(RowKey::Event(it.set.event)),
-            GroupBy::Wait => sums.position(RowKey::Wait(it.set.wait)),
-            _ => {
-                let Some(&position) = of_thread.by_id(it.set.thread) else { continue };
-                position
+            let of_thread: Vec<usize> = keys.into_iter().map(|key| sums.position(key)).collect();
+            for (order, (_, sample, cost)) in (0..).zip(selection.samples()) {
+                let Some(&position) = of_thread.by_id(sample.thread) else { continue };
+                sums.add(position, order, cost);
             }
-        };
-        sums.add(position, order, it.cost);
+            sums.rows.retain(|(_, sums)| sums.first != NONE);
+        }
     }
-    sums.rows.retain(|(_, sums)| sums.first != NONE);
     sums.rows
 }
 

@@ -84,8 +84,8 @@ pub fn wait_costs(selection: &Selection<'_>, shape: TableShape<'_>) -> HashMap<R
         }
         GroupBy::Thread | GroupBy::Process | GroupBy::Comm | GroupBy::Cgroup => {
             let keys = thread_keys(selection, shape);
-            for it in &selection.counted {
-                add(keys.by_id(it.set.thread).copied(), it.set.wait, it.cost.weight);
+            for (_, sample, cost) in selection.samples() {
+                add(keys.by_id(sample.thread).copied(), sample.wait(), cost.weight);
             }
         }
     }
