@@ -74,7 +74,7 @@ use crate::setting::{Setting, SharedState};
 
 pub use address::{BuildId, FileOffset, Pid, Svma, Tid};
 pub use bundled::{FindFile, ResolvedSource, search_in_bundle};
-pub use code::{CodeError, CodeReader, outside_targets};
+pub use code::{CodeError, CodeReader, FunctionCode, outside_targets};
 pub use error::Error;
 pub use files::{Files, SourceFiles, usual_build_id_dirs};
 pub use identified_files::{FileLookupError, IdentifiedFile, IdentifiedFiles, OpenedSection};

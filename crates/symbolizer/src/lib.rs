@@ -86,7 +86,7 @@ mod run;
 mod stored_splits;
 
 pub use device::{DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols};
-pub use disassembly::{Instruction, NoInstructions, disassemble, disassemble_within};
+pub use disassembly::{Instruction, NoInstructions, disassemble};
 pub use finding::{SymbolFinding, SymbolFindingKind};
 pub use kernel::{
     Kallsyms, KallsymsError, KernelFile, KernelFunction, KernelListPrefetch, KernelListSources,

@@ -156,19 +156,21 @@ test("tables of another layout are refused", () => {
   const bytes = new Uint8Array(8 + Math.ceil(head.length / 8) * 8);
   new DataView(bytes.buffer).setUint32(0, head.length, true);
   bytes.set(head, 8);
-  assert.throws(() => readTables(readParts(bytes.buffer)), /layout 1, not 2/);
+  assert.throws(() => readTables(readParts(bytes.buffer)), /layout 1, not 3/);
 });
 
 test("columns are read as they are written", () => {
   const columns = [["parent", "u32", 1], ["func", "u32", 1], ["line", "u32", 1], ["flags", "u8", 1], ["leafNode", "u32", 1], ["leafPlace", "u32", 1], ["leafEnd", "u8", 1],
     ["placeLow", "u32", 1], ["placeHigh", "u32", 1], ["time", "u32", 3], ["thread", "u8", 3], ["leaf", "u32", 3], ["event", "u16", 3], ["period", "f64", 3]];
-  const head = new TextEncoder().encode(JSON.stringify({ version: 2, columns })), first = 8 + Math.ceil(head.length / 8) * 8;
+  const head = new TextEncoder().encode(JSON.stringify({ version: 3, columns })), first = 8 + Math.ceil(head.length / 8) * 8;
   const bytes = new Uint8Array(first + 9 * 8 + 16 + 8 + 16 + 8 + 24), view = new DataView(bytes.buffer);
   view.setUint32(0, head.length, true);
   bytes.set(head, 8);
   view.setUint32(first, NONE, true);
-  for (const [at, delta] of [5, 2, 3].entries()) view.setUint32(first + 72 + 4 * at, delta, true);
-  view.setFloat64(bytes.length - 8, 7, true);
+  // The lowest bytes of all numbers come first.
+  for (const [at, delta] of [5, 2, 3].entries()) bytes[first + 72 + at] = delta;
+  bytes[first + 72 + 3] = 1;
+  for (const [plane, byte] of [0, 0, 0, 0, 0, 0, 0x1c, 0x40].entries()) bytes[bytes.length - 24 + 3 * plane + 2] = byte;
   const made = readTables(readParts(bytes.buffer));
-  assert.deepEqual([[...made.time], made.span, made.samples, made.lines.parent[0], made.period[2]], [[5, 7, 10], 10, 3, NONE, 7]);
+  assert.deepEqual([[...made.time], made.span, made.samples, made.lines.parent[0], made.period[2]], [[261, 263, 266], 266, 3, NONE, 7]);
 });

@@ -88,34 +88,45 @@ pub(crate) fn push_hex_right(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(&digits);
 }
 
-/// Returns true if `text` is printable ASCII that needs no escaping in a JSON string.
-fn is_plain_json(text: &[u8]) -> bool {
-    text.iter().all(|&byte| (b' '..0x7f).contains(&byte) && byte != b'"' && byte != b'\\')
+/// Returns true if the byte is printable ASCII that needs no escaping in a JSON string.
+const fn is_plain_json(byte: u8) -> bool {
+    matches!(byte, b' '..0x7f) && byte != b'"' && byte != b'\\'
 }
 
 /// Appends `text` as the contents of a JSON string. Bytes that are not UTF-8 become U+FFFD, one for each maximal prefix
 /// of a character.
 pub(crate) fn push_json(out: &mut Vec<u8>, text: &[u8]) {
-    if is_plain_json(text) {
+    if text.iter().all(|&byte| is_plain_json(byte)) {
         out.extend_from_slice(text);
         return;
     }
     for chunk in text.utf8_chunks() {
-        for char in chunk.valid().chars() {
-            match char {
-                '"' => out.extend_from_slice(b"\\\""),
-                '\\' => out.extend_from_slice(b"\\\\"),
-                '\n' => out.extend_from_slice(b"\\n"),
-                '\r' => out.extend_from_slice(b"\\r"),
-                '\t' => out.extend_from_slice(b"\\t"),
-                '\0'..' ' | '\x7f' => push_char_escape(out, char),
-                char if is_misleading(char) => push_char_escape(out, char),
-                char => push_char(out, char),
-            }
+        let mut rest = chunk.valid();
+        while let Some(at) = rest.bytes().position(|byte| !is_plain_json(byte)) {
+            let (plain, other) = rest.split_at(at);
+            out.extend_from_slice(plain.as_bytes());
+            let mut chars = other.chars();
+            chars.by_ref().take(1).for_each(|char| push_json_char(out, char));
+            rest = chars.as_str();
         }
+        out.extend_from_slice(rest.as_bytes());
         if !chunk.invalid().is_empty() {
             out.extend_from_slice("\u{fffd}".as_bytes());
         }
+    }
+}
+
+/// Appends a character that a JSON string may have to escape.
+fn push_json_char(out: &mut Vec<u8>, char: char) {
+    match char {
+        '"' => out.extend_from_slice(b"\\\""),
+        '\\' => out.extend_from_slice(b"\\\\"),
+        '\n' => out.extend_from_slice(b"\\n"),
+        '\r' => out.extend_from_slice(b"\\r"),
+        '\t' => out.extend_from_slice(b"\\t"),
+        '\0'..' ' | '\x7f' => push_char_escape(out, char),
+        char if is_misleading(char) => push_char_escape(out, char),
+        char => push_char(out, char),
     }
 }
 

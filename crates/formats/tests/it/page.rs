@@ -73,7 +73,9 @@ pub(crate) fn columns(
             _ => f64::from_le_bytes(*bytes.first_chunk().expect("eight bytes")),
         };
         let name = shape[0].as_str().expect("a name").to_owned();
-        columns.insert(name, bytes[..length].chunks(width).map(number).collect());
+        let rows = length / width;
+        let apart = |row: usize| (0..width).map(|at| bytes[at * rows + row]).collect::<Vec<u8>>();
+        columns.insert(name, (0..rows).map(|row| number(&apart(row))).collect());
         bytes = &bytes[length.next_multiple_of(8)..];
     }
     assert!(bytes.is_empty(), "nothing is left over");

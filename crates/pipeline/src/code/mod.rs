@@ -8,8 +8,7 @@ use std::ops::Range;
 use address::{ModuleId, Svma};
 use hashbrown::HashMap;
 use image_store::LoadedImage;
-use rayon::prelude::*;
-use symbolizer::{Instruction, NoInstructions, disassemble_within};
+use symbolizer::{Instruction, NoInstructions, disassemble};
 use unwinder::FunctionStarts;
 
 use crate::runs::Analysis;
@@ -77,22 +76,18 @@ impl<'a> CodeReader<'a> {
         module: ModuleId,
         address: Svma,
     ) -> Result<Vec<Instruction>, CodeError> {
-        self.function(module, address)?.instructions(usize::MAX)
+        self.function(module, address)?.instructions()
     }
 
-    /// Like [`Self::instructions`], for several functions at once, on all threads. The texts of a function may have
-    /// `most` bytes; it is an error if they are longer.
-    pub fn all_instructions(
+    /// Returns the function that covers a file address of a module, before its code is read.
+    ///
+    /// # Errors
+    /// If the file was not opened, or if it does not state the bounds of the function.
+    pub fn function(
         &mut self,
-        places: &[(ModuleId, Svma)],
-        most: usize,
-    ) -> Vec<Result<Vec<Instruction>, CodeError>> {
-        let functions: Vec<_> = places.iter().map(|&(id, at)| self.function(id, at)).collect();
-        functions.into_par_iter().map(|function| function?.instructions(most)).collect()
-    }
-
-    /// Returns the function that covers a file address of a module.
-    fn function(&mut self, module: ModuleId, address: Svma) -> Result<FunctionCode<'a>, CodeError> {
+        module: ModuleId,
+        address: Svma,
+    ) -> Result<FunctionCode<'a>, CodeError> {
         let sources = &self.analysis.sources;
         let images = sources.images().ok_or(CodeError::NoFile)?;
         let file = sources.module(module).and_then(|it| sources.file(it));
@@ -104,13 +99,24 @@ impl<'a> CodeReader<'a> {
 }
 
 /// A function in the file of a module.
-struct FunctionCode<'a> {
+#[derive(Debug)]
+pub struct FunctionCode<'a> {
     file: &'a LoadedImage,
     range: Range<Svma>,
 }
 
 impl FunctionCode<'_> {
-    fn instructions(self, most: usize) -> Result<Vec<Instruction>, CodeError> {
-        Ok(disassemble_within(self.file.image(), self.range.start, self.range.end, most)?)
+    /// Size of its code in bytes.
+    #[must_use]
+    pub const fn size(&self) -> u64 {
+        self.range.end.0.saturating_sub(self.range.start.0)
+    }
+
+    /// Returns its instructions.
+    ///
+    /// # Errors
+    /// If its code cannot be read.
+    pub fn instructions(&self) -> Result<Vec<Instruction>, CodeError> {
+        Ok(disassemble(self.file.image(), self.range.start, self.range.end)?)
     }
 }

@@ -32,9 +32,6 @@ pub enum NoInstructions {
     /// The range is longer than any function that is shown.
     #[error("the function is too long")]
     TooLong,
-    /// The text of the instructions is longer than the caller's limit.
-    #[error("the text of the function is too long")]
-    TooMuchText,
 }
 
 /// Length of the longest function that is shown, in bytes.
@@ -50,19 +47,6 @@ pub fn disassemble(
     start: Svma,
     end: Svma,
 ) -> Result<Vec<Instruction>, NoInstructions> {
-    disassemble_within(image, start, end, usize::MAX)
-}
-
-/// Like [`disassemble`], if the texts of the instructions have at most `most` bytes in all.
-///
-/// # Errors
-/// As for [`disassemble`], and if the texts are longer.
-pub fn disassemble_within(
-    image: &Image,
-    start: Svma,
-    end: Svma,
-    most: usize,
-) -> Result<Vec<Instruction>, NoInstructions> {
     let arch = image.arch();
     if !matches!(arch, Some(Arch::X86_64 | Arch::X86 | Arch::Aarch64)) {
         return Err(NoInstructions::Processor);
@@ -73,22 +57,9 @@ pub fn disassemble_within(
     }
     let len = usize::try_from(len).map_err(|_| NoInstructions::TooLong)?;
     let bytes = image.read_only_bytes(start, len).ok_or(NoInstructions::NoBytes)?;
-    match arch {
-        Some(Arch::Aarch64) => collected(aarch64::instructions(bytes, start), most),
-        Some(Arch::X86) => collected(x86::instructions(bytes, start, 32), most),
-        _ => collected(x86::instructions(bytes, start, 64), most),
-    }
-}
-
-/// Returns the instructions if their texts have at most `most` bytes in all.
-fn collected(
-    instructions: impl Iterator<Item = Instruction>,
-    most: usize,
-) -> Result<Vec<Instruction>, NoInstructions> {
-    let mut left = most;
-    let within = |instruction: Instruction| {
-        left = left.checked_sub(instruction.text.len()).ok_or(NoInstructions::TooMuchText)?;
-        Ok(instruction)
-    };
-    instructions.map(within).collect()
+    Ok(match arch {
+        Some(Arch::Aarch64) => aarch64::instructions(bytes, start).collect(),
+        Some(Arch::X86) => x86::instructions(bytes, start, 32).collect(),
+        _ => x86::instructions(bytes, start, 64).collect(),
+    })
 }

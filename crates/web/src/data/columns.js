@@ -14,7 +14,7 @@ export const JOINED = 16;
 export const GAP = 32;
 
 /** Supported layout version. */
-export const VERSION = 2;
+export const VERSION = 3;
 
 /** Columns by table; `page/schema.rs` has the same names. */
 export const COLUMNS = {
@@ -66,11 +66,21 @@ export function readParts(buffer) {
   const found = {};
   let at = 8 + Math.ceil(length / 8) * 8;
   for (const [name, type, count] of head.columns) {
-    const column = new (/** @type {Record<string, any>} */ (TYPES))[type](buffer, at, count);
+    const column = new (/** @type {Record<string, any>} */ (TYPES))[type](count);
+    joinBytes(new Uint8Array(buffer, at, column.byteLength), new Uint8Array(column.buffer), column.BYTES_PER_ELEMENT);
     found[name] = column;
     at += Math.ceil(column.byteLength / 8) * 8;
   }
   return { head, found };
+}
+
+/** Joins numbers whose bytes are apart: the lowest bytes of all of them come first.
+ * @param {Uint8Array} bytes @param {Uint8Array} numbers @param {number} width */
+function joinBytes(bytes, numbers, width) {
+  const count = numbers.length / width;
+  for (let k = 0, from = 0; k < width; k++) {
+    for (let to = k, end = from + count; from < end; from++, to += width) numbers[to] = bytes[from];
+  }
 }
 
 /** Names memory without a file in modules, which updates of growing tables have with their rows.

@@ -17,7 +17,7 @@ use crate::render::encoding::json_writer::JsonWriter;
 use crate::summary::write_summary;
 
 /// Version of the layout of head and columns, for readers that store the tables separately from the scripts.
-pub(super) const VERSION: u8 = 2;
+pub(super) const VERSION: u8 = 3;
 
 /// Modules with the same path.
 pub(super) struct PageModule<'a> {

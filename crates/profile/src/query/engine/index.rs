@@ -66,9 +66,14 @@ impl Index {
     /// Builds the index of a profile. With `inlines`, inlined functions are separate functions.
     #[must_use]
     pub fn new(profile: &Profile, inlines: bool) -> Self {
-        let functions = Functions::new(profile, inlines);
-        let SampleSets { sets, set_of, stacks } = SampleSets::of(profile);
-        let (lines, numbers) = lines(&functions);
+        let (SampleSets { sets, set_of, stacks }, (functions, (lines, numbers))) = rayon::join(
+            || SampleSets::of(profile),
+            || {
+                let functions = Functions::new(profile, inlines);
+                let lines = lines(&functions);
+                (functions, lines)
+            },
+        );
         let paths = paths(profile, &stacks, &functions, &numbers);
         let functions = functions.rows;
         let (modules, module_of) = modules(&functions);

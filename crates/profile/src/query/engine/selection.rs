@@ -167,7 +167,8 @@ impl MatchingSets {
                 && one_of(&filter.processes, thread.pid.0)
                 && (comm.is_empty() || matches(profile, Some(thread.comm), comm))
         });
-        let threads = Some(threads.collect()).filter(|threads: &Vec<bool>| threads.contains(&false));
+        let threads =
+            Some(threads.collect()).filter(|threads: &Vec<bool>| threads.contains(&false));
         let stacks = SelectedStacks::new(index, rules);
         let passes = |set: &SampleSet| {
             weights.counts(set.event) && stacks.contains(index.paths.end(set.stack))

@@ -3,25 +3,23 @@
 use address::{BuildId, ById as _, ModuleId, Svma};
 use formats::{PageCode, PageFunctionCode, PageTarget};
 use hashbrown::{HashMap, HashSet};
-use pipeline::{Analysis, CodeError, Demangle, NoInstructions, outside_targets};
+use pipeline::{Analysis, Demangle, outside_targets};
 use profile::{LocationAddress, Profile, StringId};
+use rayon::prelude::*;
 
 /// Maximum number of functions, those with the most samples.
 const MOST_FUNCTIONS: usize = 400;
 
-/// Maximum size of the text of a function's instructions, in bytes.
-const MOST_OF_FUNCTION: usize = 256 << 10;
+/// Maximum size of the code of a function, in bytes. The text of its instructions is about five times as long.
+const MOST_OF_FUNCTION: u64 = 48 << 10;
 
-/// Maximum size of the text of all functions, in bytes, so that a page stays small enough to be sent.
-const MOST: usize = 1 << 20;
+/// Maximum size of the code of all functions, in bytes, so that a page stays small enough to be sent.
+const MOST: u64 = 192 << 10;
 
 /// Start addresses of functions and their sample counts, most samples first.
 struct SampledFunctions {
     functions: Vec<((ModuleId, u64), u64)>,
 }
-
-/// Number of functions that are disassembled at once. The limits on their texts are known before.
-const AT_ONCE: usize = 16;
 
 /// Maximum size of the names of all targets, in bytes.
 const MOST_NAMES: usize = 256 << 10;
@@ -34,27 +32,25 @@ pub(in crate::commands) fn page_code(analysis: &Analysis, demangle: Demangle) ->
     let mut targets: Vec<(ModuleId, Svma)> = Vec::new();
     let sampled = SampledFunctions::new(&analysis.profile).functions;
     code.omitted += sampled.len().saturating_sub(MOST_FUNCTIONS) as u64;
-    let places = sampled.iter().take(MOST_FUNCTIONS);
-    let places: Vec<_> = places.map(|&((module, start), _)| (module, Svma(start))).collect();
     let mut reader = analysis.code();
-    let too_much = CodeError::NoInstructions(NoInstructions::TooMuchText);
-    for places in places.chunks(AT_ONCE) {
-        let read = reader.all_instructions(places, left.min(MOST_OF_FUNCTION));
-        for (&(module, _), instructions) in places.iter().zip(read) {
-            code.omitted += u64::from(instructions.as_ref().is_err_and(|it| *it == too_much));
-            let Ok(instructions) = instructions else { continue };
-            let Some(first) = instructions.first() else { continue };
-            let start = first.address.0;
-            let size: usize = instructions.iter().map(|it| it.text.len() + 4).sum();
-            if size > MOST_OF_FUNCTION || size > left {
-                code.omitted += 1;
-                continue;
-            }
-            left -= size;
-            targets.extend(outside_targets(&instructions).into_iter().map(|(_, at)| (module, at)));
-            let instructions = instructions.into_iter().map(|it| (it.len, it.text)).collect();
-            code.functions.push(PageFunctionCode { module, start, instructions });
+    let mut shown = Vec::new();
+    for &((module, start), _) in sampled.iter().take(MOST_FUNCTIONS) {
+        let Ok(function) = reader.function(module, Svma(start)) else { continue };
+        if function.size() > left.min(MOST_OF_FUNCTION) {
+            code.omitted += 1;
+            continue;
         }
+        left -= function.size();
+        shown.push((module, function));
+    }
+    let read =
+        shown.into_par_iter().with_max_len(1).map(|(module, it)| (module, it.instructions()));
+    for (module, instructions) in read.collect::<Vec<_>>() {
+        let Ok(instructions) = instructions else { continue };
+        let Some(start) = instructions.first().map(|first| first.address.0) else { continue };
+        targets.extend(outside_targets(&instructions).into_iter().map(|(_, at)| (module, at)));
+        let instructions = instructions.into_iter().map(|it| (it.len, it.text)).collect();
+        code.functions.push(PageFunctionCode { module, start, instructions });
     }
     code.targets = named(analysis, &targets, demangle);
     code

@@ -64,7 +64,7 @@ fn a_result_is_made_once_and_kept() {
     assert_eq!(served.send("GET", &columns, &[&host, &token, &tag], b"").status, 304);
     // Uncompressed for clients without gzip: the head's length, the head.
     let plain = served.send("GET", &columns, &[&host, &token], b"");
-    assert_eq!(&plain.body[8..21], b"{\"version\":2,");
+    assert_eq!(&plain.body[8..21], b"{\"version\":3,");
     assert_eq!(results(&served.store).len(), 2);
     // Names that the worker looked up are cached for the next one.
     assert!(served.store.join("names/CACHEDIR.TAG").is_file());
