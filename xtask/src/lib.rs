@@ -45,8 +45,8 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "dist",
-        usage: "[PROCESSOR]... [--profile NAME] [--again]",
-        about: "the release program as Debian packages, Python wheels, an sdist and static archives, installed and tried; installs cargo-deb, maturin and zig if they are missing; --again compares them with a second build",
+        usage: "[PROCESSOR]... [--profile NAME] [--again] [--recorder] [--images]",
+        about: "the release program as Debian packages, Python wheels, an sdist, static archives and images, installed and tried; installs cargo-deb, maturin and zig if they are missing; --again compares them with a second build; --recorder adds the image with perf; --images makes images only",
         run: dist::run,
     },
     Task {

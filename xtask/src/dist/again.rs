@@ -27,6 +27,7 @@ pub(super) fn compare(named: &[String], settings: &Settings, packages: &Path) ->
     }
     let mut dist = Command::new(std::env::current_exe()?);
     dist.arg("dist").args(named).args(["--profile", &settings.profile]).current_dir(&clone);
+    dist.args(settings.has_recorder.then_some("--recorder"));
     dist.env_remove("CARGO_MANIFEST_DIR").env("CARGO_TARGET_DIR", &other);
     command::run(&mut dist)?;
     let read = |folder: &Path| {

@@ -13,7 +13,7 @@ use super::{emptied, portable, sbom};
 use crate::command;
 
 /// Cases with an expected output of the main job; cases with kernel samples have their own kernel names.
-const CASES: &[&str] = &["spin-lld", "inlines-gcc", "syscalls"];
+pub(super) const CASES: &[&str] = &["spin-lld", "inlines-gcc", "syscalls"];
 
 /// Installs the Debian package below a folder, by dpkg itself if that is permitted.
 pub(super) fn deb(package: &Path, root: &Path) -> Result<()> {
@@ -214,7 +214,7 @@ impl Programs<'_> {
 }
 
 /// Returns the output of a program without environment, and so without anybody's cache.
-fn bytes(run: &mut Command) -> Result<Vec<u8>> {
+pub(super) fn bytes(run: &mut Command) -> Result<Vec<u8>> {
     command::announce(run);
     let output = run.env_clear().output().with_context(|| command::show(run))?;
     if !output.status.success() {
@@ -224,7 +224,8 @@ fn bytes(run: &mut Command) -> Result<Vec<u8>> {
     Ok(output.stdout)
 }
 
-fn same(what: &str, expected: &[u8], found: &[u8]) -> Result<()> {
+/// Checks that an output is the expected one, which is not empty.
+pub(super) fn same(what: &str, expected: &[u8], found: &[u8]) -> Result<()> {
     if expected.is_empty() || expected != found {
         bail!("{what}: {} bytes are not the {} expected ones", found.len(), expected.len());
     }

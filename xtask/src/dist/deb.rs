@@ -103,7 +103,7 @@ fn changelog(time: u64) -> Result<String> {
 }
 
 /// Returns a time, in seconds since 1970, in a form of the command `date`.
-fn date(time: u64, form: &str) -> Result<String> {
+pub(super) fn date(time: u64, form: &str) -> Result<String> {
     let mut date = command::words("date --utc --date");
     command::quiet_output(date.arg(format!("@{time}")).arg(form).env("LC_ALL", "C"))
 }

@@ -5,6 +5,7 @@
 //!   program (by zig, for an old C library) -- man page, completions -- cargo-deb --> *.deb
 //!     of each processor                                            '-- maturin ----> *.whl, sdist
 //!   static program ------------------------------------------------- tar, xz -----> *.tar.xz
+//!                     '-------------- Debian with perf, by mmdebstrap ----------> *.oci.tar
 //!   Cargo.lock ------------------------------------------------------------------> bill of materials
 //! ```
 //!
@@ -14,6 +15,7 @@
 mod again;
 mod check;
 mod deb;
+mod image;
 mod portable;
 mod pythons;
 mod sbom;
@@ -26,7 +28,7 @@ mod wheel;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::args::Args;
 use crate::command;
@@ -46,15 +48,24 @@ const PRINTED: &[(&str, &[&str])] = &[
 ];
 
 /// Builds the packages and tests them. `--profile` names another profile than `dist`, for trials;
-/// `--again` compares them with those of a second build in another folder.
+/// `--again` compares them with those of a second build in another folder. `--recorder` adds the image of the recorder.
+/// `--images` makes images only.
 pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     let profile = args.value("--profile")?;
-    let is_again = args.flag("--again");
+    let (is_again, is_images) = (args.flag("--again"), args.flag("--images"));
+    let has_recorder = args.flag("--recorder");
     let named = args.names()?;
     if let Some(name) = named.iter().find(|name| !PROCESSORS.contains(&name.as_str())) {
         bail!("no processor {name}; there are: {}", PROCESSORS.join(" "));
     }
-    let settings = Settings::new(profile.unwrap_or_else(|| "dist".to_owned()))?;
+    let mut settings = Settings::new(profile.unwrap_or_else(|| "dist".to_owned()))?;
+    settings.has_recorder = has_recorder;
+    if is_images {
+        ensure!(!is_again, "--again compares packages, not --images alone");
+        images(&named, &settings)?;
+        println!("all images that can start here print what is expected");
+        return Ok(ExitCode::SUCCESS);
+    }
     let packages = build(&named, &settings)?;
     if is_again {
         again::compare(&named, &settings, &packages)?;
@@ -98,11 +109,29 @@ pub(crate) fn build(named: &[String], settings: &Settings) -> Result<PathBuf> {
         if processor == here {
             pythons::check(&wheel, &build)?;
         }
-        tarball::build(&builder, printed, &packages)?;
+        if let Some(program) = tarball::program(&builder)? {
+            tarball::pack(&builder, &program, printed, &packages)?;
+            image::build(&builder, &program, &packages)?;
+        }
     }
     sdist::build(&maturin, settings, &packages)?;
     checksums(&packages)?;
     Ok(packages)
+}
+
+/// Builds the static programs of the named processors, or of this one, and their images in `target/dist/images`.
+fn images(named: &[String], settings: &Settings) -> Result<()> {
+    let images = std::path::absolute(command::target().join("dist/images"))?;
+    emptied(&images)?;
+    let maturin = Maturin::get()?;
+    let here = [std::env::consts::ARCH.to_owned()];
+    for processor in if named.is_empty() { &here } else { named } {
+        let builder = Builder { maturin: &maturin, processor, settings };
+        if let Some(program) = tarball::program(&builder)? {
+            image::build(&builder, &program, &images)?;
+        }
+    }
+    checksums(&images)
 }
 
 /// Returns the version of the workspace.

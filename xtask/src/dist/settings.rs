@@ -11,10 +11,12 @@ use crate::command;
 
 /// Settings of a build.
 pub(crate) struct Settings {
-    /// Profile of cargo, which is also the name of its folder.
+    /// Profile of cargo.
     pub(super) profile: String,
     /// Time of the commit, in seconds since 1970.
     pub(super) time: u64,
+    /// True if the image of the recorder is made too.
+    pub(super) has_recorder: bool,
     /// Folders, and the paths that stand for them in programs.
     folders: Vec<(PathBuf, &'static str)>,
 }
@@ -41,12 +43,34 @@ impl Settings {
         for entry in std::fs::read_dir(cargo.join("registry/src")).into_iter().flatten() {
             folders.push((entry?.path(), "/registry"));
         }
-        Ok(Self { profile, time: time.trim().parse().context("the time of the commit")?, folders })
+        let time = time.trim().parse().context("the time of the commit")?;
+        Ok(Self { profile, time, has_recorder: false, folders })
+    }
+
+    /// Returns settings of a time, without folders.
+    #[cfg(test)]
+    pub(crate) fn of_time(time: u64) -> Self {
+        Self { profile: "dev".to_owned(), time, has_recorder: false, folders: Vec::new() }
     }
 
     /// Returns the time as text.
     pub(super) fn epoch(&self) -> String {
         self.time.to_string()
+    }
+
+    /// Returns the name of the profile's folder in the target folder.
+    pub(super) fn folder(&self) -> &str {
+        if self.profile == "dev" { "debug" } else { &self.profile }
+    }
+
+    /// Returns tar for entries of a folder: in order, owned by root, with the time of the commit.
+    pub(super) fn tar(&self, archive: &Path, folder: &Path) -> Command {
+        let mut tar = command::words(
+            "tar --format=ustar --sort=name --owner=0 --group=0 --numeric-owner --mtime",
+        );
+        tar.arg(format!("@{}", self.epoch())).arg("--file").arg(archive);
+        tar.arg("--directory").arg(folder);
+        tar
     }
 
     /// Gives a build these settings, for compilers of Rust and C and for packers.

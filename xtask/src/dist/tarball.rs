@@ -1,17 +1,16 @@
 //! Archives of the static program, with its manual page, completions and licences; for systems without packages.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result};
 
 use super::settings::Settings;
-use super::wheel::Builder;
+use super::wheel::{Builder, OTHER_NAMES};
 use super::{PRINTED, check, emptied, tools};
 use crate::command;
 
 /// Files of the repository in an archive.
-const FILES: [&str; 5] = [
+pub(super) const FILES: [&str; 5] = [
     "README.md",
     "docs/CHANGELOG.md",
     "LICENSE-APACHE",
@@ -24,24 +23,34 @@ fn triple(processor: &str) -> String {
     format!("{processor}-unknown-linux-musl")
 }
 
-/// Builds the static program of a processor, packs it and runs it. Skips it, with a line that says so, if the standard
-/// library of the target cannot be had.
-pub(super) fn build(builder: &Builder<'_>, printed: &Path, packages: &Path) -> Result<()> {
+/// Builds the static program of a processor and returns its path. Prints a line and returns `None` if the standard
+/// library of the target is missing.
+pub(super) fn program(builder: &Builder<'_>) -> Result<Option<PathBuf>> {
     let (settings, triple) = (builder.settings, triple(builder.processor));
     tools::standard_library(&triple);
     if !tools::has_standard_library(&triple) {
         println!("skipped: no standard library for {triple}");
-        return Ok(());
+        return Ok(None);
     }
     let mut zig = builder.maturin.zigbuild()?;
     zig.args(["--locked", "--package", "unwind-perf", "--profile", &settings.profile]);
     zig.args(["--target", &triple]).current_dir(command::root());
     command::run(settings.apply(&mut zig))?;
-    let program = command::target().join(&triple).join(&settings.profile).join("unwind-perf");
-    let folder = staged(&program, &triple, printed)?;
+    Ok(Some(command::target().join(&triple).join(settings.folder()).join("unwind-perf")))
+}
+
+/// Packs a static program and runs it.
+pub(super) fn pack(
+    builder: &Builder<'_>,
+    program: &Path,
+    printed: &Path,
+    packages: &Path,
+) -> Result<()> {
+    let triple = triple(builder.processor);
+    let folder = staged(program, &triple, printed)?;
     let scratch = command::target().join("dist").join(format!("try-{triple}"));
     check::archive(&folder, builder.processor, &scratch)?;
-    archive(settings, &folder, packages)
+    archive(builder.settings, &folder, packages)
 }
 
 /// Copies a program and its files into a folder with the name that `cargo binstall` expects
@@ -61,7 +70,7 @@ fn staged(program: &Path, triple: &str, printed: &Path) -> Result<PathBuf> {
     for (file, _) in PRINTED {
         copy(&printed.join(file))?;
     }
-    for other in ["hotspot-perfparser", "perf_to_profile"] {
+    for other in OTHER_NAMES {
         std::os::unix::fs::symlink("unwind-perf", folder.join(other))?;
     }
     Ok(folder)
@@ -71,10 +80,7 @@ fn staged(program: &Path, triple: &str, printed: &Path) -> Result<PathBuf> {
 fn archive(settings: &Settings, folder: &Path, packages: &Path) -> Result<()> {
     let (staging, name) = (folder.parent().context("a folder")?, command::file_name(folder));
     let plain = packages.join(format!("{name}.tar"));
-    let mut tar = Command::new("tar");
-    tar.args(["--create", "--format=ustar", "--sort=name", "--owner=0", "--group=0"]);
-    tar.args(["--numeric-owner", "--mode=u=rwX,go=rX", "--mtime"]);
-    tar.arg(format!("@{}", settings.epoch())).arg("--file").arg(&plain);
-    command::run(tar.arg("--directory").arg(staging).arg(name))?;
+    let mut tar = settings.tar(&plain, staging);
+    command::run(tar.args(["--create", "--mode=u=rwX,go=rX"]).arg(name))?;
     command::run(command::words("xz --force --threads=1 -9").arg(&plain))
 }

@@ -50,7 +50,7 @@ impl Builder<'_> {
     pub(super) fn program(&self, scratch: &Path) -> Result<PathBuf> {
         tools::standard_library(&self.triple());
         self.pack(scratch, None)?;
-        Ok(command::target().join(self.triple()).join(&self.settings.profile))
+        Ok(command::target().join(self.triple()).join(self.settings.folder()))
     }
 
     /// Packs the wheel with the generated files and the bill of materials. maturin takes files that it does not build
