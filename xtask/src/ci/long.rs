@@ -7,7 +7,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result};
 
-use super::{Outcome, Tally, hostile, lab, source, succeeds, task, wanted};
+use super::{Outcome, Tally, hostile, kubernetes, lab, source, succeeds, task, wanted};
 use crate::args::Args;
 use crate::{command, docs, machine};
 
@@ -38,6 +38,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("names of C++", |it| source::names(&it.root)),
     ("site of the documents", site),
     ("clickhouse", clickhouse),
+    ("kubernetes", |it| kubernetes::check(&it.root, &std::path::absolute(it.ours()?)?)),
     ("dist", dist),
     ("unsafe code", unsafe_code),
     ("damaged input", |it| it.run(task(&["mutate", "--runs", DAMAGED], &it.root)?)),

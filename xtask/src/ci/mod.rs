@@ -12,6 +12,7 @@ mod dependencies;
 mod flame_graphs;
 mod hostile;
 mod input;
+mod kubernetes;
 mod long;
 mod output;
 mod parallel;
