@@ -79,8 +79,9 @@ pub use formats::{
 pub use formats::{Arrow, ArrowRows};
 #[cfg(feature = "parquet")]
 pub use formats::{
-    ModuleFrames, Parquet, PlainRows, RowStatistics, StackCount, StackReader, StacksError,
-    StacksFile, StoredStacks, write_named_stacks,
+    MergeError, MergedTable, ModuleFrames, Parquet, PartFile, PlainRows, RowStatistics, StackCount,
+    StackReader, StacksError, StacksFile, StoredStacks, TableBytes, TableFile, merge_tables,
+    write_named_stacks,
 };
 pub use growing::GrowingSamples;
 pub use options::{ChoiceOrValue, FormatOptions, ScriptFields, StackRoot, StackWeight};

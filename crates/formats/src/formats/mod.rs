@@ -41,8 +41,9 @@ pub use page::{LivePage, LiveStep, Page, PageCode, PageFunctionCode, PageSource,
 pub(crate) use page::{PAGE_NONE, PageRowColumn, PageWidth, page_column, write_page, write_tables};
 #[cfg(feature = "parquet")]
 pub use parquet::{
-    ModuleFrames, Parquet, PlainRows, RowStatistics, StackCount, StackReader, StacksError,
-    StacksFile, StoredStacks, write_named_stacks,
+    MergeError, MergedTable, ModuleFrames, Parquet, PartFile, PlainRows, RowStatistics, StackCount,
+    StackReader, StacksError, StacksFile, StoredStacks, TableBytes, TableFile, merge_tables,
+    write_named_stacks,
 };
 pub use perf_script::PerfScript;
 pub use pprof::Pprof;

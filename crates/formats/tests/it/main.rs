@@ -8,6 +8,7 @@ mod firefox;
 mod hotspot;
 mod large;
 mod live;
+mod merge;
 mod names;
 mod otlp;
 mod page;

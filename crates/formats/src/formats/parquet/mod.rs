@@ -13,10 +13,13 @@
 //! Source: <https://github.com/apache/parquet-format>.
 
 mod cells;
+mod decode;
 mod fields;
 mod groups;
 mod levels;
+mod merge;
 mod names;
+mod pages;
 mod plain;
 mod schema;
 mod stacks;
@@ -37,6 +40,7 @@ use profile::query::StackWalker;
 use profile::{Profile, RowId as _, SampleId};
 use schema::{ParquetColumn, ParquetTypes};
 
+pub use merge::{MergeError, MergedTable, PartFile, TableBytes, TableFile, merge_tables};
 pub use stacks::{
     StackCount, StackReader, StacksError, StacksFile, StoredStacks, write_named_stacks,
 };

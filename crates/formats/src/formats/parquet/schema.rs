@@ -5,7 +5,7 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
 use parquet::schema::parser::parse_message_type;
-use parquet::schema::types::{ColumnPath, Type};
+use parquet::schema::types::{ColumnPath, SchemaDescriptor, Type};
 
 use crate::render::start::start_utc_ns;
 use crate::render::text::push_json;
@@ -176,6 +176,24 @@ pub(super) fn properties(profile: &Profile, types: ParquetTypes) -> WriterProper
         .set_column_dictionary_enabled(time.clone(), false)
         .set_column_encoding(time, Encoding::DELTA_BINARY_PACKED)
         .build()
+}
+
+/// Returns the encodings of merged columns, which are those of the merged files.
+pub(super) fn merged_properties(
+    keys: Vec<KeyValue>,
+    schema: &SchemaDescriptor,
+) -> WriterProperties {
+    // Lists have no statistics, as in the merged files.
+    let rows = schema.columns().iter().filter(|column| column.max_rep_level() == 0);
+    let rows: Vec<&str> = rows.map(|column| column.name()).collect();
+    let mut builder = writer_properties(keys, &rows);
+    if rows.contains(&"time_ns") {
+        let time = ColumnPath::from("time_ns");
+        builder = builder
+            .set_column_dictionary_enabled(time.clone(), false)
+            .set_column_encoding(time, Encoding::DELTA_BINARY_PACKED);
+    }
+    builder.build()
 }
 
 /// Returns the usual encodings of columns. `sought` names columns that readers filter by.

@@ -1,16 +1,13 @@
 //! Reader of the columns of a row group, one row after the other.
 
 use bytes::Bytes;
-use parquet::basic::{Encoding, Type as PhysicalType};
-use parquet::column::page::{Page, PageReader};
+use parquet::basic::Type as PhysicalType;
 use parquet::file::reader::RowGroupReader;
 
-use super::decode::{PlainValue, hybrid};
+use super::super::decode::PlainValue;
+use super::super::pages::{LeafPages, MaxLevels, PageError};
 use super::error::StacksError;
 use super::place::{LeafPlace, place_of};
-
-/// Maximum number of values in a page. Writers make pages of about a megabyte.
-const MOST_VALUES: usize = 1 << 24;
 
 /// A type of values in a column.
 pub(super) trait ColumnValue: PlainValue {
@@ -34,8 +31,7 @@ impl ColumnValue for bool {
 pub(super) struct Column<V> {
     name: &'static str,
     place: LeafPlace,
-    pages: Box<dyn PageReader>,
-    dictionary: Vec<V>,
+    pages: LeafPages<V>,
     /// Repetition and definition level of each entry of the page.
     levels: Vec<(u32, u32)>,
     /// The values of the page, in reverse order.
@@ -57,11 +53,11 @@ impl<V: ColumnValue> Column<V> {
     ) -> Result<Self, StacksError> {
         let place = place_of(group, name, is_list, V::TYPE);
         let place = place.ok_or(StacksError::Column { column: name })?;
+        let most = MaxLevels { defined: place.value, repeated: place.repeated };
         Ok(Self {
             name,
             place,
-            pages: group.get_column_page_reader(place.index)?,
-            dictionary: Vec::new(),
+            pages: LeafPages::new(group.get_column_page_reader(place.index)?, most),
             levels: Vec::new(),
             values: Vec::new(),
             at: 0,
@@ -106,96 +102,25 @@ impl<V: ColumnValue> Column<V> {
     /// Returns true if there is a further entry; reads pages until there is one.
     fn has_entry(&mut self) -> Result<bool, StacksError> {
         while self.at >= self.levels.len() {
-            let Some(page) = self.pages.get_next_page()? else { return Ok(false) };
-            self.take(page)?;
+            let page = self.pages.next_page().map_err(|error| self.failure(error))?;
+            let Some(mut page) = page else { return Ok(false) };
+            page.values.reverse();
+            (self.levels, self.values, self.at) = (page.levels, page.values, 0);
         }
         Ok(true)
     }
 
-    fn take(&mut self, page: Page) -> Result<(), StacksError> {
-        let damaged = self.damaged();
-        let n = page.num_values() as usize;
-        if n > MOST_VALUES {
-            return Err(damaged);
+    fn failure(&self, error: PageError) -> StacksError {
+        match error {
+            PageError::Parquet(error) => error.into(),
+            PageError::Damaged => self.damaged(),
+            PageError::Encoding(encoding) => {
+                StacksError::Encoding { column: self.name, encoding: encoding.to_string() }
+            }
         }
-        let encoding = page.encoding();
-        let (levels, values) = match page {
-            Page::DictionaryPage { buf, .. } => {
-                self.dictionary = V::plain(buf, n).ok_or(damaged)?;
-                return Ok(());
-            }
-            Page::DataPage { buf, .. } => self.first_version(buf, n).ok_or(damaged)?,
-            Page::DataPageV2 { buf, def_levels_byte_len, rep_levels_byte_len, .. } => {
-                let lengths = (rep_levels_byte_len as usize, def_levels_byte_len as usize);
-                self.second_version(&buf, n, lengths).ok_or(damaged)?
-            }
-        };
-        let there = levels.iter().filter(|(_, defined)| *defined == self.place.value).count();
-        self.values = self.decoded(encoding, values, there)?;
-        self.values.reverse();
-        (self.levels, self.at) = (levels, 0);
-        Ok(())
-    }
-
-    fn decoded(&self, encoding: Encoding, page: Bytes, n: usize) -> Result<Vec<V>, StacksError> {
-        match encoding {
-            Encoding::PLAIN => V::plain(page, n).ok_or_else(|| self.damaged()),
-            Encoding::RLE => V::runs(&page, n).ok_or_else(|| self.damaged()),
-            Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY => {
-                self.looked_up(&page, n).ok_or_else(|| self.damaged())
-            }
-            other => Err(StacksError::Encoding { column: self.name, encoding: other.to_string() }),
-        }
-    }
-
-    /// Returns values by their indexes in the dictionary.
-    fn looked_up(&self, page: &[u8], n: usize) -> Option<Vec<V>> {
-        if n == 0 {
-            return Some(Vec::new());
-        }
-        let (&width, indexes) = page.split_first()?;
-        let indexes = hybrid(indexes, u32::from(width), n)?;
-        indexes.into_iter().map(|at| self.dictionary.get(at as usize).cloned()).collect()
-    }
-
-    /// Returns the levels of a page whose levels have lengths in front, and its values.
-    fn first_version(&self, mut page: Bytes, n: usize) -> Option<(Vec<(u32, u32)>, Bytes)> {
-        let mut next = |most: u32| {
-            if most == 0 {
-                return Some(vec![0; n]);
-            }
-            let length = page.get(..4)?.first_chunk::<4>().map(|it| u32::from_le_bytes(*it))?;
-            let end = 4 + length as usize;
-            let levels = hybrid(page.get(4..end)?, width_of(most), n)?;
-            page = page.slice(end..);
-            Some(levels)
-        };
-        let (repeated, defined) = (next(self.place.repeated)?, next(self.place.value)?);
-        Some((repeated.into_iter().zip(defined).collect(), page))
-    }
-
-    /// Returns the levels of a page whose header has their lengths, and its values.
-    fn second_version(
-        &self,
-        page: &Bytes,
-        n: usize,
-        (repeated, defined): (usize, usize),
-    ) -> Option<(Vec<(u32, u32)>, Bytes)> {
-        let levels = |range: std::ops::Range<usize>, most| {
-            if most == 0 { Some(vec![0; n]) } else { hybrid(page.get(range)?, width_of(most), n) }
-        };
-        let end = repeated.checked_add(defined).filter(|&end| end <= page.len())?;
-        let all = levels(0..repeated, self.place.repeated)?;
-        let all = all.into_iter().zip(levels(repeated..end, self.place.value)?);
-        Some((all.collect(), page.slice(end..)))
     }
 
     const fn damaged(&self) -> StacksError {
         StacksError::Damaged { column: self.name }
     }
-}
-
-/// Number of bits of levels up to `most`.
-const fn width_of(most: u32) -> u32 {
-    u32::BITS - most.leading_zeros()
 }

@@ -9,7 +9,6 @@
 
 mod columns;
 mod counts;
-mod decode;
 mod error;
 mod place;
 mod read;
@@ -22,6 +21,7 @@ use std::io;
 pub use self::counts::StackCount;
 pub use self::error::StacksError;
 pub use self::read::{StackReader, StoredStacks};
+pub(super) use self::schema::{SCHEMA_KEY, VERSION_KEY};
 pub use self::write::write_named_stacks;
 use crate::printer::Printer;
 use counts::distinct_stacks;

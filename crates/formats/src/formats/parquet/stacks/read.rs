@@ -2,18 +2,16 @@
 
 use bytes::Bytes;
 use hashbrown::HashMap;
-use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{FileReader as _, RowGroupReader, SerializedFileReader};
 
+use super::super::pages::{are_inside, rows_of};
 use super::columns::{Column, ColumnValue};
 use super::counts::{StackCount, StackCounts};
 use super::error::StacksError;
 use super::schema::{SCHEMA, SCHEMA_KEY, VERSION, VERSION_KEY};
 use super::tables::{StackTables, StoredFrame};
 use profile::{EndReason, FoundBy, Profile};
-
-/// Maximum number of rows per byte of a file. Distinct stacks need more bytes.
-const ROWS_PER_BYTE: u64 = 1 << 10;
 
 /// Stacks of one or several files.
 #[derive(Debug)]
@@ -106,26 +104,11 @@ fn check_kind(metadata: &ParquetMetaData, bytes: u64) -> Result<(), StacksError>
             return Err(StacksError::OtherVersion { found, expected: VERSION });
         }
     }
-    let mut chunks = metadata.row_groups().iter().flat_map(|group| group.columns());
-    if !chunks.all(|chunk| is_inside(chunk, bytes)) {
+    if !are_inside(metadata, bytes) {
         return Err(StacksError::Damaged { column: "frames" });
     }
-    let rows = metadata.row_groups().iter().map(|group| group.num_rows().max(0).cast_unsigned());
-    let rows = rows.fold(0, u64::saturating_add);
-    if rows > bytes.saturating_mul(ROWS_PER_BYTE) {
-        return Err(StacksError::TooManyRows { rows, bytes });
-    }
-    Ok(())
-}
-
-/// Returns true if the stated place of a column is inside a file of this size. The parquet crate panics otherwise.
-fn is_inside(chunk: &ColumnChunkMetaData, bytes: u64) -> bool {
-    let number = |number: i64| u64::try_from(number).ok();
-    let data = number(chunk.data_page_offset());
-    let start = chunk.dictionary_page_offset().map_or(data, number);
-    let end = start.zip(number(chunk.compressed_size()));
-    let end = end.and_then(|(start, size)| start.checked_add(size));
-    data.is_some() && end.is_some_and(|end| end <= bytes)
+    let rows = rows_of(metadata, bytes);
+    rows.map(|_| ()).map_err(|rows| StacksError::TooManyRows { rows, bytes })
 }
 
 fn sum(column: &'static str, value: i64) -> Result<u64, StacksError> {

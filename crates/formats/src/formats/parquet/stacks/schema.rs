@@ -15,9 +15,9 @@ pub(super) const SCHEMA: &str = "unwind-perf-stacks";
 /// Name of stacks with names.
 const NAMED: &str = "unwind-perf-named-stacks";
 /// Key of the name.
-pub(super) const SCHEMA_KEY: &str = "unwind_perf.schema";
+pub(in super::super) const SCHEMA_KEY: &str = "unwind_perf.schema";
 /// Key of the version.
-pub(super) const VERSION_KEY: &str = "unwind_perf.version";
+pub(in super::super) const VERSION_KEY: &str = "unwind_perf.version";
 
 /// Columns of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
