@@ -1,4 +1,4 @@
-//! Errors that end a conversion of many recordings, since they concern all of them.
+//! Errors that end a conversion of many recordings, since they concern all of them, and errors of merged days.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -45,6 +45,50 @@ pub enum Error {
     /// The manifest of a recording cannot be reported.
     #[error("cannot write manifests: {0}")]
     Report(#[source] io::Error),
+    /// A tree cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Tree {
+        /// The file or folder.
+        path: PathBuf,
+        /// Cause.
+        source: io::Error,
+    },
+    /// A folder has no days.
+    #[error("{} has no folder date=DAY, as the trees of convert have", path.display())]
+    NotATree {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A folder of a tree states no value.
+    #[error("cannot merge {}: the name of a folder is not KEY=VALUE", path.display())]
+    FolderName {
+        /// The file in the folder.
+        path: PathBuf,
+    },
+    /// A tree would be inside of another one.
+    #[error("the merged tree {} contains the other one, or is in it", path.display())]
+    Overlap {
+        /// The merged tree.
+        path: PathBuf,
+    },
+    /// Another process writes a merged tree.
+    #[error("another process compacts into {}", path.display())]
+    Locked {
+        /// The merged tree.
+        path: PathBuf,
+    },
+    /// The folder beside a merged tree is on another file system.
+    #[error("{} is a mount point; name a folder in it, since days are written beside that", path.display())]
+    MountPoint {
+        /// The merged tree.
+        path: PathBuf,
+    },
+    /// Files of a day cannot be merged.
+    #[error("{message}")]
+    Merge {
+        /// Message that names the file.
+        message: String,
+    },
 }
 
 impl Error {
@@ -56,6 +100,16 @@ impl Error {
             }
             _ => Self::Refused { failure },
         }
+    }
+
+    /// Returns true if the error concerns one day of a tree that is merged.
+    #[must_use]
+    pub const fn is_of_one_day(&self) -> bool {
+        matches!(self, Self::Tree { .. } | Self::FolderName { .. } | Self::Merge { .. })
+    }
+
+    pub(crate) fn tree(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        |source| Self::Tree { path: path.to_owned(), source }
     }
 
     pub(crate) fn output(path: &Path) -> impl FnOnce(io::Error) -> Self {

@@ -8,23 +8,26 @@
 //! Engines that read folders ignore names that begin with an underscore or a dot.
 #![allow(clippy::disallowed_methods, reason = "the files of the tree are written here")]
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use rustix::rand::{GetRandomFlags, getrandom};
+use serde::Serialize;
 
 use crate::error::Error;
 use crate::manifest::{Manifest, VERSION};
 
 /// Name of the folder; its number changes with the layout.
-const LAYOUT: &str = "v2";
+pub(crate) const LAYOUT: &str = "v2";
 const PART: &str = "part.parquet";
-const MANIFEST: &str = "_manifest.json";
+/// Name of a manifest.
+pub(crate) const MANIFEST: &str = "_manifest.json";
 /// Prefix of the name of a file until it is complete.
 const UNFINISHED: &str = ".unfinished-";
 /// Prefix of the name of a folder for a day.
-const DAY: &str = "date=";
+pub(crate) const DAY: &str = "date=";
 
 /// The tree of converted recordings below a folder.
 #[derive(Debug)]
@@ -159,10 +162,13 @@ impl Tree {
     }
 }
 
-/// Returns a manifest as indented JSON.
-fn pretty(manifest: &Manifest) -> io::Result<Vec<u8>> {
-    use serde::Serialize as _;
+/// Returns true if engines that read folders ignore a name.
+pub(crate) fn is_hidden(name: &OsStr) -> bool {
+    matches!(name.as_encoded_bytes().first(), Some(b'.' | b'_'))
+}
 
+/// Returns a manifest as indented JSON.
+pub(crate) fn pretty(manifest: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     let indented = serde_json::ser::PrettyFormatter::with_indent(b" ");
     let mut writer = serde_json::Serializer::with_formatter(&mut text, indented);
