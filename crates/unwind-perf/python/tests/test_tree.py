@@ -5,6 +5,7 @@ import os
 import pathlib
 import shutil
 import struct
+import subprocess
 import unittest
 
 import pyarrow as pa
@@ -75,7 +76,7 @@ class Days(Folder):
 
 
 class Engines(Folder):
-    """Each reads the folder as a whole, with a manifest that has no rows and an unfinished file in it."""
+    """Each reads the folder as a whole, with a manifest that has no rows and an unfinished file in it, and merged."""
 
     def setUp(self):
         super().setUp()
@@ -90,10 +91,21 @@ class Engines(Folder):
         self.tree = str(self.out / "v2")
         (self.out / "v2" / ".unfinished-0").write_bytes(b"PAR1")
         self.parts = f"{self.tree}/**/*.parquet"
+        merged = self.folder / "merged"
+        command = [up.program(), "compact", "-q", self.tree, "--out", str(merged)]
+        subprocess.run(command, check=True, timeout=600)
+        self.assertEqual(len(list(merged.glob("date=*/opts=*/part-0-*.parquet"))), 3)
+        # Each engine reads both trees.
+        self.trees = (self.tree, str(merged))
         self.counts = [("1970-02-05", 35), ("1970-02-18", 48), ("1970-02-22", 52)]
 
     def test_pyarrow(self):
-        table = pq.read_table(self.tree)
+        for tree in self.trees:
+            with self.subTest(tree=tree):
+                self.pyarrow_reads(tree)
+
+    def pyarrow_reads(self, tree):
+        table = pq.read_table(tree)
         self.assertEqual(table.num_rows, 135)
         days = table.group_by("date").aggregate([("pid", "count")]).to_pylist()
         self.assertEqual(sorted((one["date"], one["pid_count"]) for one in days), self.counts)
@@ -116,9 +128,10 @@ class Engines(Folder):
         import polars
 
         for rows in (
-            polars.scan_parquet(self.parts, hive_partitioning=True),
-            polars.scan_parquet(self.tree, hidden_file_prefix=["_", "."]),
+            *(polars.scan_parquet(f"{tree}/**/*.parquet", hive_partitioning=True) for tree in self.trees),
+            *(polars.scan_parquet(tree, hidden_file_prefix=["_", "."]) for tree in self.trees),
         ):
+            self.assertEqual(rows.select("recording_sha256").unique().collect().height, 3)
             days = rows.group_by("date").len().sort("date").collect().rows()
             self.assertEqual([(str(day), count) for day, count in days], self.counts)
 
@@ -126,19 +139,28 @@ class Engines(Folder):
     def test_duckdb(self):
         import duckdb
 
-        table = f"read_parquet('{self.parts}', hive_partitioning = true)"
-        days = duckdb.sql(f"SELECT date, count(*) FROM {table} GROUP BY date ORDER BY date").fetchall()
-        self.assertEqual([(str(day), count) for day, count in days], self.counts)
-        names = duckdb.sql(f"SELECT DISTINCT recording FROM {table} WHERE date = '1970-02-05'").fetchall()
-        self.assertEqual(names, [("inlines-gcc.data",)])
+        sums = []
+        for tree in self.trees:
+            table = f"read_parquet('{tree}/**/*.parquet', hive_partitioning = true)"
+            days = duckdb.sql(f"SELECT date, count(*) FROM {table} GROUP BY date ORDER BY date").fetchall()
+            self.assertEqual([(str(day), count) for day, count in days], self.counts)
+            names = duckdb.sql(f"SELECT DISTINCT recording FROM {table} WHERE date = '1970-02-05'").fetchall()
+            self.assertEqual(names, [("inlines-gcc.data",)])
+            by = "recording_sha256, frames[1].function"
+            sums.append(duckdb.sql(f"SELECT {by}, sum(weight) FROM {table} GROUP BY ALL ORDER BY ALL").fetchall())
+        self.assertEqual(sums[0], sums[1])
 
     @unittest.skipUnless(installed("dask", "pandas"), "Dask is not installed")
     def test_dask(self):
         import dask.dataframe
 
-        rows = dask.dataframe.read_parquet(self.tree)
-        self.assertEqual(len(rows), 135)
-        self.assertEqual(rows["weight"].dtype, "int64")
+        sums = []
+        for tree in self.trees:
+            rows = dask.dataframe.read_parquet(tree)
+            self.assertEqual(len(rows), 135)
+            self.assertEqual(rows["weight"].dtype, "int64")
+            sums.append(rows["weight"].sum().compute())
+        self.assertEqual(sums[0], sums[1])
 
     @unittest.skipUnless(installed("pyspark") and shutil.which("java"), "Spark is not installed")
     def test_spark(self):
@@ -146,11 +168,13 @@ class Engines(Folder):
 
         spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
         try:
-            rows = spark.read.parquet(self.tree)
-            days = rows.groupBy("date").count().orderBy("date").collect()
-            self.assertEqual([(str(day), count) for day, count in days], self.counts)
-            kinds = dict(rows.dtypes)
-            self.assertEqual((kinds["time_ns"], kinds["weight"], kinds["date"]), ("bigint", "bigint", "date"))
+            for tree in self.trees:
+                rows = spark.read.parquet(tree)
+                days = rows.groupBy("date").count().orderBy("date").collect()
+                self.assertEqual([(str(day), count) for day, count in days], self.counts)
+                kinds = dict(rows.dtypes)
+                self.assertEqual((kinds["time_ns"], kinds["weight"], kinds["date"]), ("bigint", "bigint", "date"))
+                self.assertEqual(rows.select("recording_sha256").distinct().count(), 3)
         finally:
             spark.stop()
 

@@ -41,7 +41,7 @@ pub(crate) use commands::{
     TreeArgs, ValuesArgs,
 };
 #[cfg(feature = "parquet")]
-pub(crate) use commands::{ConvertArgs, ConvertRecordingArgs};
+pub(crate) use commands::{CompactArgs, ConvertArgs, ConvertRecordingArgs};
 #[cfg(feature = "service")]
 pub(crate) use commands::{FrontArgs, LiveArgs, ServeArgs, WorkerArgs};
 pub(crate) use examples::{ENVIRONMENT, EXAMPLES, EXIT_STATUS, FILES};
@@ -138,6 +138,13 @@ pub(crate) enum Command {
     /// missing or cannot be written.
     #[cfg(feature = "parquet")]
     Convert(Box<ConvertArgs>),
+    /// Merge the files of each day of a tree into few large ones, in a second tree
+    ///
+    /// The merged tree has the rows of TREE, with its folders as columns. A day of which nothing changed is not written
+    /// again. Exit status: 0 if all days are merged, 1 if some are not, 2 if none was merged, because of a wrong call or
+    /// a folder that is missing or cannot be written.
+    #[cfg(feature = "parquet")]
+    Compact(CompactArgs),
     /// Show or empty the caches of names and unwind rules, and the store of record
     Cache(CacheArgs),
     #[cfg(feature = "flamegraph")]

@@ -6,6 +6,8 @@ mod bundle;
 mod cache;
 mod callchains;
 #[cfg(feature = "parquet")]
+mod compact;
+#[cfg(feature = "parquet")]
 mod convert;
 mod diff;
 mod extensions;
@@ -51,6 +53,8 @@ pub(crate) fn run(cli: &Cli) -> anyhow::Result<Status> {
         Some(Command::Bundle(args)) => bundle::run(args),
         #[cfg(feature = "parquet")]
         Some(Command::Convert(args)) => convert::run(args),
+        #[cfg(feature = "parquet")]
+        Some(Command::Compact(args)) => compact::run(args),
         #[cfg(feature = "parquet")]
         Some(Command::ConvertRecording(args)) => convert::convert_recording(args),
         Some(Command::Cache(args)) => cache::run(args),

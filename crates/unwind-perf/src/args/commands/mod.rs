@@ -26,7 +26,7 @@ pub(crate) use bundle::BundleArgs;
 pub(crate) use cache::{CacheArgs, CacheWhat};
 pub(crate) use diff::DiffArgs;
 #[cfg(feature = "parquet")]
-pub(crate) use fleet::{ConvertArgs, ConvertRecordingArgs, SymbolizeArgs};
+pub(crate) use fleet::{CompactArgs, ConvertArgs, ConvertRecordingArgs, SymbolizeArgs};
 pub(crate) use inject::InjectArgs;
 pub(crate) use inspect::{BuildIdArgs, DumpArgs, InfoArgs, MapsArgs};
 #[cfg(feature = "service")]

@@ -1,5 +1,6 @@
 //! `convert`: many recordings become one tree, each once, whatever their state.
 
+mod compact;
 mod failures;
 mod rows;
 mod sources;

@@ -8,12 +8,12 @@ use super::Fleet;
 use crate::support::cases::sysroot;
 use crate::support::run::run;
 
-fn reader(path: &std::path::Path) -> SerializedFileReader<Bytes> {
+pub(super) fn reader(path: &std::path::Path) -> SerializedFileReader<Bytes> {
     let bytes = std::fs::read(path).expect("a file");
     SerializedFileReader::new(Bytes::from(bytes)).expect("a Parquet file")
 }
 
-fn rows(reader: &SerializedFileReader<Bytes>) -> Vec<Row> {
+pub(super) fn rows(reader: &SerializedFileReader<Bytes>) -> Vec<Row> {
     reader.get_row_iter(None).expect("rows").map(|row| row.expect("a row")).collect()
 }
 
