@@ -42,6 +42,18 @@ pub enum Error {
         /// Cause.
         source: io::Error,
     },
+    /// A recording is at a URL, which this build cannot read.
+    #[error("this build cannot read {scheme}:// URLs; build it with the cargo feature urls")]
+    NoUrls {
+        /// Scheme of the URL.
+        scheme: &'static str,
+    },
+    /// The watched folder is a URL, whose changes no store reports.
+    #[error("--watch takes a folder of this host, and no {scheme}:// URL")]
+    WatchedUrl {
+        /// Scheme of the URL.
+        scheme: &'static str,
+    },
     /// The manifest of a recording cannot be reported.
     #[error("cannot write manifests: {0}")]
     Report(#[source] io::Error),

@@ -19,7 +19,10 @@ mod convert;
 mod day;
 mod error;
 mod manifest;
+#[cfg(feature = "urls")]
+mod object_tree;
 mod paths;
+mod remote;
 mod tree;
 
 pub use compact::{
@@ -30,4 +33,5 @@ pub use convert::{Account, Converted, Converter, NamedOptions, Runner, Tally, co
 pub use error::{Error, Failure};
 pub use manifest::{FindingCount, Manifest, ModuleFrames, Status};
 pub use paths::{ListedPaths, Queue, Source, WatchedFolder};
+pub use remote::Remote;
 pub use tree::Tree;

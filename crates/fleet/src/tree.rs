@@ -3,6 +3,7 @@
 //! ```text
 //!   OUT/v2/date=DAY/recording_sha256=SHA256/opts=HASH/part.parquet
 //!                                                    _manifest.json     written last
+//!   OUT/v2-notes/urls/HASH.json                                           the recording at a URL
 //! ```
 //!
 //! Engines that read folders ignore names that begin with an underscore or a dot.
@@ -18,9 +19,15 @@ use serde::Serialize;
 
 use crate::error::Error;
 use crate::manifest::{Manifest, VERSION};
+#[cfg(feature = "urls")]
+use crate::object_tree::{Layout, ObjectTree};
+use crate::remote::{Remote, scheme_of};
 
 /// Name of the folder; its number changes with the layout.
 pub(crate) const LAYOUT: &str = "v2";
+/// Name of the folder of notes, which engines that read the tree do not see.
+#[cfg(feature = "urls")]
+const NOTES: &str = "v2-notes";
 const PART: &str = "part.parquet";
 /// Name of a manifest.
 pub(crate) const MANIFEST: &str = "_manifest.json";
@@ -33,22 +40,46 @@ pub(crate) const DAY: &str = "date=";
 #[derive(Debug)]
 pub struct Tree {
     out: PathBuf,
+    /// Folder of days, or a local folder for partial files if the tree is in a store.
     root: PathBuf,
+    #[cfg(feature = "urls")]
+    objects: Option<ObjectTree>,
 }
 
 impl Tree {
-    /// Opens a tree below `out`, which is created if it does not exist.
+    /// Opens a tree below `out`, which is created if it does not exist; or below a URL, with the access of `remote`.
     ///
     /// # Errors
-    /// If the folder cannot be created or written.
-    pub fn open(out: &Path) -> Result<Self, Error> {
+    /// If the folder or store cannot be written.
+    pub fn open(out: &Path, remote: &Remote) -> Result<Self, Error> {
+        if let Some(scheme) = scheme_of(out) {
+            return Self::in_store(out, remote, scheme);
+        }
         let root = out.join(LAYOUT);
         fs::create_dir_all(&root).map_err(Error::output(&root))?;
-        let tree = Self { out: out.to_owned(), root };
+        let tree = Self {
+            out: out.to_owned(),
+            root,
+            #[cfg(feature = "urls")]
+            objects: None,
+        };
         // Only writing shows that a file system is not read-only, or full.
         let probe = tree.unfinished();
         fs::write(probe.path(), b"\n").map_err(Error::output(&tree.root))?;
         Ok(tree)
+    }
+
+    #[cfg(feature = "urls")]
+    fn in_store(out: &Path, remote: &Remote, _scheme: &'static str) -> Result<Self, Error> {
+        let layout = Layout { root: LAYOUT, notes: NOTES, part: PART, manifest: MANIFEST };
+        let objects = ObjectTree::open(remote.objects(out)?, remote.folder()?, layout)?;
+        let root = objects.scratch().to_owned();
+        Ok(Self { out: out.to_owned(), root, objects: Some(objects) })
+    }
+
+    #[cfg(not(feature = "urls"))]
+    fn in_store(_out: &Path, _remote: &Remote, scheme: &'static str) -> Result<Self, Error> {
+        Err(Error::NoUrls { scheme })
     }
 
     /// Returns the folder of a recording, below that of a day.
@@ -77,6 +108,10 @@ impl Tree {
         own: &Path,
         likely: &str,
     ) -> Result<Option<(String, Manifest)>, Error> {
+        #[cfg(feature = "urls")]
+        if let Some(objects) = &self.objects {
+            return objects.stored(own, likely);
+        }
         if let Some(manifest) = self.stored_on(likely, own) {
             return Ok(Some((likely.to_owned(), manifest)));
         }
@@ -116,6 +151,10 @@ impl Tree {
         day: &str,
         own: &Path,
     ) -> Result<(String, u64), Error> {
+        #[cfg(feature = "urls")]
+        if let Some(objects) = &self.objects {
+            return objects.add_part(part.path(), day, own);
+        }
         let folder = self.folder(day, own);
         fs::create_dir_all(&folder).map_err(Error::output(&folder))?;
         let name = folder.join(PART);
@@ -135,13 +174,45 @@ impl Tree {
         own: &Path,
     ) -> Result<(), Error> {
         let folder = self.folder(day, own);
+        let text = pretty(manifest).map_err(Error::output(&folder))?;
+        #[cfg(feature = "urls")]
+        if let Some(objects) = &self.objects {
+            return objects.add_manifest(text, day, own);
+        }
         fs::create_dir_all(&folder).map_err(Error::output(&folder))?;
         let file = self.unfinished();
-        let failed = || Error::output(file.path());
-        let text = pretty(manifest).map_err(failed())?;
-        fs::write(file.path(), text).map_err(failed())?;
+        fs::write(file.path(), text).map_err(Error::output(file.path()))?;
         file.finish(&folder.join(MANIFEST))?;
         self.remove_others(day, own)
+    }
+
+    /// Returns the contents of a note, if it exists.
+    ///
+    /// # Errors
+    /// If the store of the tree cannot be read.
+    #[cfg(feature = "urls")]
+    pub(crate) fn note(&self, name: &Path) -> Result<Option<Vec<u8>>, Error> {
+        match &self.objects {
+            Some(objects) => objects.note(name),
+            None => Ok(fs::read(self.out.join(NOTES).join(name)).ok()),
+        }
+    }
+
+    /// Writes or replaces a note, such as `urls/HASH.json`.
+    ///
+    /// # Errors
+    /// If a folder or file cannot be written.
+    #[cfg(feature = "urls")]
+    pub(crate) fn add_note(&self, name: &Path, text: Vec<u8>) -> Result<(), Error> {
+        if let Some(objects) = &self.objects {
+            return objects.add_note(name, text);
+        }
+        let name = self.out.join(NOTES).join(name);
+        let folder = name.parent().unwrap_or(&self.out);
+        fs::create_dir_all(folder).map_err(Error::output(folder))?;
+        let file = self.unfinished();
+        fs::write(file.path(), text).map_err(Error::output(file.path()))?;
+        file.finish(&name).map(drop)
     }
 
     fn remove_others(&self, day: &str, own: &Path) -> Result<(), Error> {

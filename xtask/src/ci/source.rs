@@ -26,7 +26,9 @@ pub(super) fn lints(root: &Path) -> Result<Outcome> {
 
 /// Checks the command without features, and with each one alone: code of one feature must not be needed by the rest.
 pub(super) fn features(root: &Path) -> Result<Outcome> {
-    for features in ["", "arrow", "debuginfod", "flamegraph", "mcp", "parquet", "service", "tui"] {
+    for features in
+        ["", "arrow", "debuginfod", "flamegraph", "mcp", "parquet", "service", "tui", "urls"]
+    {
         let check = "cargo clippy --quiet -p unwind-perf --no-default-features";
         passes(&format!("{check} --features={features} -- -D warnings"), root)?;
     }
@@ -110,7 +112,9 @@ pub(super) fn names(root: &Path) -> Result<Outcome> {
 }
 
 pub(super) fn tests(root: &Path) -> Result<Outcome> {
-    passes("cargo test --workspace", root)
+    passes("cargo test --workspace", root)?;
+    // The feature has 57 more dependencies, which other tests do not need.
+    passes("cargo test -p unwind-perf-fleet --features urls", root)
 }
 
 #[cfg(test)]

@@ -87,7 +87,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("confine", &["host"]),
-    ("fleet", &["options"]),
+    ("fleet", &["host", "options"]),
     ("service", &["confine", "host", "options", "profile", "formats", "web", "pipeline"]),
     ("mcp", &["host", "options", "profile", "formats", "pipeline"]),
     (

@@ -10,6 +10,7 @@ use super::runner::{Outcome, Runner};
 use crate::day::{day_of, day_written};
 use crate::error::Error;
 use crate::manifest::{Manifest, Status, VERSION};
+use crate::remote::{Remote, scheme_of};
 use crate::tree::Tree;
 
 /// Conversion of recordings with the same options into the same tree.
@@ -25,6 +26,8 @@ pub struct Converter {
     pub version: String,
     /// Final statuses that are converted again.
     pub redo: Vec<Status>,
+    /// Access to recordings at URLs.
+    pub remote: Remote,
 }
 
 /// A recording and its manifest.
@@ -36,6 +39,13 @@ pub struct Converted {
     pub is_new: bool,
 }
 
+impl Converted {
+    /// Returns the manifest of an earlier conversion, with the current name of the recording.
+    pub(super) fn earlier(manifest: Manifest, name: &str) -> Self {
+        Self { manifest: Manifest { path: name.to_owned(), ..manifest }, is_new: false }
+    }
+}
+
 impl Converter {
     /// Converts a recording, or returns the manifest of an earlier conversion with a final status.
     ///
@@ -43,30 +53,47 @@ impl Converter {
     /// If the tree cannot be written, or the call is wrong. Defects of the recording are in the manifest.
     pub fn convert(&self, recording: &Path) -> Result<Converted, Error> {
         let started = Instant::now();
-        let path = absolute(recording);
-        let before = FileState::of(&path);
-        let read = RecordingDigest::of(&path).and_then(|digest| Ok((digest, day_written(&path)?)));
+        match scheme_of(recording) {
+            #[cfg(feature = "urls")]
+            Some(scheme) => self.convert_url(recording, scheme, started),
+            #[cfg(not(feature = "urls"))]
+            Some(scheme) => Err(Error::NoUrls { scheme }),
+            None => {
+                let path = absolute(recording);
+                let name = path.to_string_lossy();
+                self.convert_file(&path, &name, started)
+            }
+        }
+    }
+
+    /// Converts a local file. Manifests and messages state it as `name`.
+    pub(super) fn convert_file(
+        &self,
+        path: &Path,
+        name: &str,
+        started: Instant,
+    ) -> Result<Converted, Error> {
+        let before = FileState::of(path);
+        let read = RecordingDigest::of(path).and_then(|digest| Ok((digest, day_written(path)?)));
         let (digest, written) = match read {
             Ok(read) => read,
             Err(error) => {
                 let outcome = Outcome::without_rows(Status::Unreadable, error.to_string(), 0);
-                let manifest = self.manifest(&path, None, outcome, started);
-                return Ok(Converted { manifest, is_new: true });
+                return Ok(self.without_digest(name, outcome.named(path, name), started));
             }
         };
-        let own = self.own(&digest);
+        let own = self.own(&digest.sha256);
         let stored = self.tree.stored(&own, &written)?;
         let mut day = written;
         if let Some((stored_day, manifest)) = stored {
-            if manifest.status.is_final() && !self.redo.contains(&manifest.status) {
-                let manifest = Manifest { path: text_of(&path), ..manifest };
-                return Ok(Converted { manifest, is_new: false });
+            if self.is_current(&manifest) {
+                return Ok(Converted::earlier(manifest, name));
             }
             day = stored_day;
         }
         let part = self.tree.unfinished();
-        let mut outcome = self.runner.outcome(&path, part.path())?;
-        if FileState::of(&path) != before {
+        let mut outcome = self.runner.outcome(path, part.path())?.named(path, name);
+        if FileState::of(path) != before {
             let message = "the recording changed while it was read".to_owned();
             outcome = Outcome::without_rows(Status::GaveUp, message, outcome.attempts);
         }
@@ -79,22 +106,37 @@ impl Converter {
             None
         };
         let (part, part_bytes) = rows.unzip();
-        let manifest = self.manifest(&path, Some(digest), outcome, started);
+        let manifest = self.manifest(name, Some(digest), outcome, started);
         let manifest = Manifest { date: Some(day.clone()), part, part_bytes, ..manifest };
         self.tree.add_manifest(&manifest, &day, &own)?;
         Ok(Converted { manifest, is_new: true })
     }
 
-    /// Returns the folder of a recording, relative to that of its day.
-    fn own(&self, digest: &RecordingDigest) -> PathBuf {
-        let recording = PathBuf::from(format!("recording_sha256={}", digest.sha256));
+    /// Returns the result for a recording that cannot be read. The tree does not have its manifest.
+    pub(super) fn without_digest(
+        &self,
+        name: &str,
+        outcome: Outcome,
+        started: Instant,
+    ) -> Converted {
+        Converted { manifest: self.manifest(name, None, outcome, started), is_new: true }
+    }
+
+    /// Returns true if a stored manifest makes a conversion unnecessary.
+    pub(super) fn is_current(&self, manifest: &Manifest) -> bool {
+        manifest.status.is_final() && !self.redo.contains(&manifest.status)
+    }
+
+    /// Returns the folder of a recording with this SHA-256, relative to that of its day.
+    pub(super) fn own(&self, sha256: &str) -> PathBuf {
+        let recording = PathBuf::from(format!("recording_sha256={sha256}"));
         recording.join(format!("opts={}", self.options.hash))
     }
 
     /// Returns a manifest without the file of rows.
     fn manifest(
         &self,
-        path: &Path,
+        name: &str,
         digest: Option<RecordingDigest>,
         outcome: Outcome,
         started: Instant,
@@ -103,7 +145,7 @@ impl Converter {
         let milliseconds = started.elapsed().as_millis();
         Manifest {
             manifest: VERSION,
-            path: text_of(path),
+            path: name.to_owned(),
             bytes: digest.as_ref().map(|digest| digest.bytes),
             recording_sha256: digest.map(|digest| digest.sha256),
             date: None,
@@ -122,8 +164,4 @@ impl Converter {
             seconds: milliseconds as f64 / 1e3,
         }
     }
-}
-
-fn text_of(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
 }

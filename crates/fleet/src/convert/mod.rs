@@ -7,6 +7,8 @@ mod digest;
 mod named_options;
 mod process;
 mod runner;
+#[cfg(feature = "urls")]
+mod url;
 mod workers;
 
 pub use account::Account;

@@ -47,6 +47,19 @@ impl Outcome {
     pub(super) fn without_rows(status: Status, message: String, attempts: u32) -> Self {
         Self { status, message, attempts, account: Account::default() }
     }
+
+    /// Replaces the path of a recording in messages by another name.
+    pub(super) fn named(mut self, path: &Path, name: &str) -> Self {
+        let path = path.to_string_lossy();
+        if path == name {
+            return self;
+        }
+        self.message = self.message.replace(&*path, name);
+        for finding in &mut self.account.findings {
+            finding.message = finding.message.replace(&*path, name);
+        }
+        self
+    }
 }
 
 impl Runner {
@@ -87,6 +100,13 @@ impl Runner {
         command.arg0("unwind-perf");
         command.arg("convert-recording").arg("--part").arg(part).arg("--").arg(recording);
         command.env("UNWIND_PERF_ERRORS", "json");
+        // The child reads untrusted data, and no store.
+        #[cfg(feature = "urls")]
+        for (name, _) in std::env::vars_os() {
+            if name.to_str().is_some_and(crate::remote::is_credential) {
+                command.env_remove(name);
+            }
+        }
         command
     }
 }

@@ -19,6 +19,7 @@ use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use super::queue::Queue;
 use super::writers::{FileId, written_files};
 use crate::error::Error;
+use crate::remote::scheme_of;
 
 /// Size of the buffer for events, in bytes.
 const BUFFER: usize = 1 << 16;
@@ -36,6 +37,9 @@ impl WatchedFolder {
     /// # Errors
     /// If it is not a folder, or the kernel has no capacity for a further one.
     pub fn new(folder: &Path) -> Result<Self, Error> {
+        if let Some(scheme) = scheme_of(folder) {
+            return Err(Error::WatchedUrl { scheme });
+        }
         let start = || {
             let events = inotify::init(CreateFlags::CLOEXEC)?;
             let wanted = WatchFlags::CLOSE_WRITE | WatchFlags::MOVED_TO | WatchFlags::ONLYDIR;

@@ -135,7 +135,11 @@ fn cause_of(link: &(dyn Error + 'static)) -> Cause {
         Some(fleet::Error::Refused { failure }) if failure.cause == Cause::Missing.as_str() => {
             return Cause::Missing;
         }
-        Some(fleet::Error::Refused { .. }) => return Cause::Call,
+        Some(
+            fleet::Error::Refused { .. }
+            | fleet::Error::NoUrls { .. }
+            | fleet::Error::WatchedUrl { .. },
+        ) => return Cause::Call,
         _ => {}
     }
     if link.is::<OptionsError>() || link.is::<HintError>() || link.is::<WrongCall>() {

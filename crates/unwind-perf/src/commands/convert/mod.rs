@@ -11,8 +11,8 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use fleet::{
-    Converted, Converter, ListedPaths, NamedOptions, Queue, Runner, Source, Status as Outcome,
-    Tally, Tree, WatchedFolder, convert_all,
+    Converted, Converter, ListedPaths, NamedOptions, Queue, Remote, Runner, Source,
+    Status as Outcome, Tally, Tree, WatchedFolder, convert_all,
 };
 use host::Origin;
 use options::Options;
@@ -71,8 +71,9 @@ fn source_of(args: &ConvertArgs) -> anyhow::Result<Source> {
 fn converter_of(args: &ConvertArgs, options: &mut Options) -> anyhow::Result<Converter> {
     let named = NamedOptions::new(options, VERSION);
     options.limits.jobs = options.limits.jobs.or(NonZeroU16::new(1));
+    let remote = Remote::default();
     Ok(Converter {
-        tree: Tree::open(&args.out)?,
+        tree: Tree::open(&args.out, &remote)?,
         runner: Runner {
             program: args.program.clone(),
             options: options.to_json(),
@@ -82,6 +83,7 @@ fn converter_of(args: &ConvertArgs, options: &mut Options) -> anyhow::Result<Con
         options: named,
         version: VERSION.to_owned(),
         redo: args.redo.clone(),
+        remote,
     })
 }
 

@@ -171,3 +171,23 @@ fn errors_of_the_call_end_the_run() {
     let ran = run(&fleet.folder, &["a.data", "--sysroot", "absent"]).expect_status(2);
     assert_eq!(ran.stderr, "unwind-perf: --sysroot absent: not a directory\n");
 }
+
+#[test]
+fn urls_are_refused_if_they_cannot_be_read() {
+    let fleet = Fleet::new("urls");
+    let watched = fleet.convert(&["--watch", "s3://b/x"]).expect_status(2);
+    let expected = "unwind-perf: --watch takes a folder of this host, and no s3:// URL\n";
+    assert_eq!(watched.stderr, expected);
+    if cfg!(feature = "urls") {
+        return;
+    }
+    // A signed URL is not printed.
+    let expected =
+        "unwind-perf: this build cannot read https:// URLs; build it with the cargo feature urls\n";
+    let ran = fleet.convert(&["https://h/x?secret"]).expect_status(2);
+    assert_eq!((ran.text(), &*ran.stderr), ("", expected));
+    let ran = fleet.convert_with_input(&["--list", "-"], b"https://h/x?secret\n");
+    assert_eq!(ran.expect_status(2).stderr, expected);
+    let ran = run(&fleet.folder, &["convert", "--out", "https://h/x", "a.data"]).expect_status(2);
+    assert_eq!(ran.stderr, expected);
+}
