@@ -39,6 +39,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("site of the documents", site),
     ("clickhouse", clickhouse),
     ("kubernetes", |it| kubernetes::check(&it.root, &std::path::absolute(it.ours()?)?)),
+    ("urls", urls),
     ("dist", dist),
     ("unsafe code", unsafe_code),
     ("damaged input", |it| it.run(task(&["mutate", "--runs", DAMAGED], &it.root)?)),
@@ -156,19 +157,65 @@ fn site(it: &Long) -> Result<Outcome> {
 
 /// Runs the statements of the documents in `ClickHouse`. Its library takes 900 MB, and is installed from a registry.
 fn clickhouse(it: &Long) -> Result<Outcome> {
-    if !succeeds(Command::new("python3").args(["-c", "import ensurepip, venv"])) {
-        return Ok(Outcome::Skipped("python3 cannot make environments (python3-venv)".to_owned()));
+    if let Some(skipped) = no_environments() {
+        return Ok(skipped);
     }
-    let folder = std::path::absolute(command::target().join("clickhouse"))?;
-    let python = folder.join("bin/python");
-    if !succeeds(Command::new(&python).args(["-c", "import chdb"])) {
-        command::run(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
-        command::run(Command::new(&python).args(["-m", "pip", "install", "-q", "chdb==4.4.0"]))?;
-    }
+    let python = environment("clickhouse", "chdb", &["chdb==4.4.0"])?;
     let test = it.root.join("crates/unwind-perf/python/tests/test_clickhouse.py");
     let ours = std::path::absolute(it.ours()?)?;
     command::run(Command::new(&python).arg(test).env("UNWIND_PERF_PROGRAM", ours))?;
     Ok(Outcome::Passed)
+}
+
+/// Emulators of stores and their clients, which are installed from registries.
+const EMULATORS: [&str; 2] = ["moto[server]==5.2.5", "azure-storage-blob==12.31.1"];
+
+/// Converts recordings in emulated stores of objects. The command has the feature `urls`, unless it is given.
+fn urls(it: &Long) -> Result<Outcome> {
+    if let Some(skipped) = no_environments() {
+        return Ok(skipped);
+    }
+    let python = environment("urls", "moto, boto3, azure.storage.blob", &EMULATORS)?;
+    let folder = std::path::absolute(command::target().join("urls"))?;
+    if !folder.join("node_modules/.bin/azurite-blob").exists() {
+        if !succeeds(Command::new("npm").arg("--version")) {
+            return Ok(Outcome::Skipped("npm is not installed, which installs azurite".to_owned()));
+        }
+        let mut npm = command::words("npm install --silent --no-fund --no-audit azurite@3.37.0");
+        command::run(npm.arg("--prefix").arg(&folder))?;
+    }
+    let ours = match &it.given {
+        Some(given) => std::path::absolute(given)?,
+        None => {
+            let build = "cargo build --release --quiet --features urls --target-dir";
+            command::run(command::words(build).arg(&folder).current_dir(&it.root))?;
+            folder.join("release/unwind-perf")
+        }
+    };
+    let test = it.root.join("crates/unwind-perf/python/tests/test_urls.py");
+    let package = it.root.join("crates/unwind-perf/python");
+    let mut run = Command::new(&python);
+    run.arg(test).env("PYTHONPATH", package).env("EMULATORS", folder);
+    command::run(run.env("UNWIND_PERF_PROGRAM", ours))?;
+    Ok(Outcome::Passed)
+}
+
+/// Returns the reason why Python cannot install packages here, if any.
+fn no_environments() -> Option<Outcome> {
+    let can = succeeds(Command::new("python3").args(["-c", "import ensurepip, venv"]));
+    let why = || Outcome::Skipped("python3 cannot make environments (python3-venv)".to_owned());
+    (!can).then(why)
+}
+
+/// Returns the Python of an environment in the target folder, with packages that have these modules.
+fn environment(name: &str, modules: &str, packages: &[&str]) -> Result<PathBuf> {
+    let folder = std::path::absolute(command::target().join(name))?;
+    let python = folder.join("bin/python");
+    if !succeeds(Command::new(&python).args(["-c", &format!("import {modules}")])) {
+        command::run(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
+        command::run(Command::new(&python).args(["-m", "pip", "install", "-q"]).args(packages))?;
+    }
+    Ok(python)
 }
 
 /// Checks the packages. Their tools are installed from registries.
@@ -176,8 +223,8 @@ fn dist(it: &Long) -> Result<Outcome> {
     if !crate::dist::PROCESSORS.contains(&std::env::consts::ARCH) {
         return Ok(Outcome::Skipped(format!("no packages are made on {}", std::env::consts::ARCH)));
     }
-    if !succeeds(Command::new("python3").args(["-c", "import ensurepip, venv"])) {
-        return Ok(Outcome::Skipped("python3 cannot make environments (python3-venv)".to_owned()));
+    if let Some(skipped) = no_environments() {
+        return Ok(skipped);
     }
     command::run(&mut task(&["dist"], &it.root)?)?;
     Ok(Outcome::Passed)
