@@ -7,7 +7,7 @@ import contextlib
 import json
 import os
 import re
-from typing import TYPE_CHECKING, Any, Collection, Dict, Iterator, List, Optional
+from typing import TYPE_CHECKING, Any, Collection, ContextManager, Dict, Iterator, List, Optional
 
 from .._errors import UnwindPerfError
 from .._option_types import Options, PathLike
@@ -61,7 +61,7 @@ def converted(
     if redo:
         command.append(f"--redo={','.join(redo)}")
     is_url = _URL.match(os.fsdecode(path)) is not None
-    source = _listed(path) if is_url else contextlib.nullcontext(input_arguments(path))
+    source: ContextManager[List[str]] = _listed(path) if is_url else contextlib.nullcontext(input_arguments(path))
     with source as words, Run([*command, options_argument(), *words], options=json.dumps(run_options)) as run:
         line = run.output.read()
         if run.wait() not in (0, 1) or not line:
