@@ -2,7 +2,7 @@
 //!
 //! A store does not list folders quickly, so a note states the day of each recording.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -66,7 +66,7 @@ impl ObjectTree {
         format!("{}/{}", self.layout.notes, name.display())
     }
 
-    fn day_name(own: &Path) -> std::path::PathBuf {
+    fn day_name(own: &Path) -> PathBuf {
         Path::new("days").join(own).with_extension("json")
     }
 
@@ -147,5 +147,47 @@ impl ObjectTree {
     /// If the store cannot be written.
     pub(crate) fn add_note(&self, name: &Path, text: Vec<u8>) -> Result<(), Error> {
         self.objects.write(&self.note_name(name), text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::remote::Remote;
+
+    const LAYOUT: Layout = Layout { root: "v", notes: "n", part: "p", manifest: "m" };
+
+    fn text(bytes: usize) -> Vec<u8> {
+        let text = format!(
+            r#"{{"manifest":2,"path":"x","recording_sha256":null,"bytes":null,"date":null,"opts":"","options":[],
+            "tool":"","part":"p","part_bytes":{bytes},"status":"ok","message":"","attempts":1,"samples":0,
+            "complete_share":0,"findings":[],"modules":[],"seconds":0}}"#
+        );
+        text.into_bytes()
+    }
+
+    #[test]
+    fn a_recording_has_one_day() {
+        let remote = Remote::default();
+        let objects = Objects::in_memory(&remote, "s3://b/x");
+        let tree = ObjectTree::open(objects, remote.folder().expect("a folder"), LAYOUT);
+        let (tree, own) = (tree.expect("a tree"), Path::new("r/o"));
+        let day = |likely: &str| tree.stored(own, likely).expect("a store").map(|(day, _)| day);
+        assert_eq!(day("1"), None);
+        let part = tree.scratch().join("part");
+        std::fs::write(&part, b"rows").expect("a file");
+        let added = tree.add_part(&part, "1", own).expect("a store");
+        assert_eq!(added, ("v/date=1/r/o/p".to_owned(), 4));
+        // Without a manifest, the rows do not count.
+        assert_eq!(day("1"), None);
+        tree.add_manifest(text(4), "1", own).expect("a store");
+        assert_eq!((day("1"), day("2")), (Some("1".into()), Some("1".into())));
+        tree.add_part(&part, "2", own).expect("a store");
+        tree.add_manifest(text(4), "2", own).expect("a store");
+        assert_eq!((day("1"), day("3")), (Some("2".into()), Some("2".into())));
+        assert_eq!(tree.objects.size("v/date=1/r/o/p").expect("a store"), None);
+        // Rows of another size are not those of the manifest.
+        tree.add_manifest(text(5), "2", own).expect("a store");
+        assert_eq!(day("2"), None);
     }
 }

@@ -141,3 +141,49 @@ impl Objects {
         Ok(bytes)
     }
 }
+
+#[cfg(test)]
+impl Objects {
+    /// Returns objects in memory, as if they were below a URL.
+    pub(crate) fn in_memory(remote: &super::Remote, url: &str) -> Self {
+        Self {
+            session: remote.session().expect("a session"),
+            client: Arc::new(object_store::memory::InMemory::new()),
+            prefix: Address::parse_prefix(url).expect("a prefix"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::remote::Remote;
+
+    #[test]
+    fn objects_are_written_read_and_removed() {
+        let objects = Objects::in_memory(&Remote::default(), "s3://b/x/");
+        assert_eq!(objects.shown("a/b"), Path::new("s3://b/x/a/b"));
+        assert_eq!(objects.location("a=b/c").expect("a path").as_ref(), "x/a=b/c");
+        assert_eq!(objects.read("a").expect("a store"), None);
+        assert_eq!(objects.size("a").expect("a store"), None);
+        objects.write("a", b"bytes".to_vec()).expect("a store");
+        assert_eq!(objects.read("a").expect("a store").as_deref(), Some(&b"bytes"[..]));
+        assert_eq!(objects.size("a").expect("a store"), Some(5));
+        objects.remove("a");
+        assert_eq!(objects.size("a").expect("a store"), None);
+        let bucket = Objects::in_memory(&Remote::default(), "s3://b");
+        assert_eq!(bucket.location("a").expect("a path").as_ref(), "a");
+    }
+
+    #[test]
+    fn large_files_are_uploaded_in_parts() {
+        let remote = Remote::default();
+        let (objects, folder) = (Objects::in_memory(&remote, "s3://b"), remote.folder());
+        let file = folder.as_ref().expect("a folder").path().join("part");
+        for bytes in [0, 5, PART, 2 * PART + 1] {
+            std::fs::write(&file, vec![7; bytes]).expect("a file");
+            assert_eq!(objects.upload("a", &file).expect("a store"), bytes as u64);
+            assert_eq!(objects.read("a").expect("a store"), Some(vec![7; bytes]));
+        }
+    }
+}

@@ -51,7 +51,8 @@ impl Remote {
         Self { retries: Some(retries), ..Self::default() }
     }
 
-    fn session(&self) -> Result<Arc<Session>, Error> {
+    /// Returns the session, which starts with the first call.
+    pub(super) fn session(&self) -> Result<Arc<Session>, Error> {
         let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(session) = &*session {
             return Ok(Arc::clone(session));
