@@ -167,6 +167,7 @@ mod tests {
     }
 
     #[test]
+    #[allow(clippy::disallowed_methods, reason = "the rows of the test are written here")]
     fn a_recording_has_one_day() {
         let remote = Remote::default();
         let objects = Objects::in_memory(&remote, "s3://b/x");
