@@ -2,4 +2,5 @@
 
 /// Access to recordings at URLs, which this build does not have.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Remote;
