@@ -44,22 +44,25 @@ impl Sources<'_> {
         if modules.is_empty() {
             return addresses;
         }
+        let place = |id: LocationId| {
+            let module = profile.locations.get(id)?.module?;
+            id.index().checked_sub(first.index()).filter(|_| modules.contains(&module))
+        };
+        let stacks = stacks_with(profile, |location| place(location).is_some());
+        let is_wanted = |stack: &StackId| stacks.by_id(*stack) == Some(&true);
         let mut visited: HashSet<(Pid, StackId)> = HashSet::new();
         for sample in &profile.samples {
-            let Some(thread) = self.threads.by_id(sample.thread) else { continue };
-            let mut next = sample.stack;
+            let mut next = sample.stack.filter(is_wanted);
+            let Some(thread) = next.and_then(|_| self.threads.by_id(sample.thread)) else {
+                continue;
+            };
             // The callers of a visited node were visited with it.
             while let Some(node) = next.filter(|&node| visited.insert((thread.pid, node)))
                 && let Some(row) = profile.stacks.get(node)
             {
-                next = row.parent.filter(|&parent| parent < node);
+                next = row.parent.filter(|&parent| parent < node).filter(is_wanted);
                 let Some(frame) = profile.frames.get(row.frame) else { continue };
-                let at = frame.location.index().checked_sub(first.index());
-                let location = profile.locations.get(frame.location);
-                let is_wanted = |location: &LocationRow| {
-                    location.module.is_some_and(|module| modules.contains(&module))
-                };
-                let (Some(at), true) = (at, location.is_some_and(is_wanted)) else { continue };
+                let Some(at) = place(frame.location) else { continue };
                 let Some(address) = profile.frame_address(sample, row.frame) else { continue };
                 let known: &mut ProcessAddresses = addresses.entry(at).or_default();
                 if known.len() < MOST_PLACES && !known.contains(&(thread.pid, address)) {
@@ -153,4 +156,16 @@ impl Sources<'_> {
             self.images.note(FileFindingKind::PerfMap, message);
         }
     }
+}
+
+/// Returns for each stack whether a frame of it, or of its callers, has a wanted location.
+fn stacks_with(profile: &Profile, is_wanted: impl Fn(LocationId) -> bool) -> Vec<bool> {
+    let mut found: Vec<bool> = Vec::with_capacity(profile.stacks.len());
+    for (stack, row) in profile.stacks.entries() {
+        let caller = row.parent.filter(|&parent| parent < stack);
+        let is_below = caller.and_then(|caller| found.by_id(caller)) == Some(&true);
+        let frame = profile.frames.get(row.frame);
+        found.push(is_below || frame.is_some_and(|frame| is_wanted(frame.location)));
+    }
+    found
 }
