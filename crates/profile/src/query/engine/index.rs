@@ -26,9 +26,7 @@ pub struct Index {
     pub(super) sets: Vec<SampleSet>,
     /// By sample: its set.
     pub(super) set_of: Vec<u32>,
-    /// Earliest sample time; then whether all samples have a time and are in time order.
-    pub(super) first_time: Option<u64>,
-    pub(super) is_in_order: bool,
+    pub(super) times: SampleTimes,
     pub(super) events: EventSums,
     pub(super) functions: Table<FunctionId, Function>,
     marks: OnceLock<FunctionMarks>,
@@ -42,6 +40,25 @@ pub struct Index {
     trees: [OnceLock<Option<Arc<CallPaths>>>; 2],
     /// Maximum size of a cached tree; a larger one is rebuilt for each query.
     most_bytes: usize,
+}
+
+/// Times of the samples.
+#[derive(Debug)]
+pub(super) struct SampleTimes {
+    /// The earliest.
+    pub(super) first: Option<u64>,
+    /// Whether all samples have a time and are in time order.
+    is_in_order: bool,
+}
+
+impl SampleTimes {
+    fn of(profile: &Profile) -> Self {
+        let times = || profile.samples.iter().map(|sample| sample.time());
+        Self {
+            first: times().flatten().map(|time| time.0).min(),
+            is_in_order: times().is_sorted() && times().next().is_none_or(|first| first.is_some()),
+        }
+    }
 }
 
 /// Keys for grouping lines in a table.
@@ -66,14 +83,20 @@ impl Index {
     /// Builds the index of a profile. With `inlines`, inlined functions are separate functions.
     #[must_use]
     pub fn new(profile: &Profile, inlines: bool) -> Self {
-        let (SampleSets { sets, set_of, stacks }, (functions, (lines, numbers))) = rayon::join(
-            || SampleSets::of(profile),
-            || {
-                let functions = Functions::new(profile, inlines);
-                let lines = lines(&functions);
-                (functions, lines)
-            },
-        );
+        // Each pass over millions of samples takes a share of a query's time.
+        let (SampleSets { sets, set_of, stacks }, ((functions, (lines, numbers)), (times, events))) =
+            rayon::join(
+                || SampleSets::of(profile),
+                || {
+                    let functions = || {
+                        let functions = Functions::new(profile, inlines);
+                        let lines = lines(&functions);
+                        (functions, lines)
+                    };
+                    let facts = || (SampleTimes::of(profile), EventSums::new(profile));
+                    rayon::join(functions, facts)
+                },
+            );
         let paths = paths(profile, &stacks, &functions, &numbers);
         let functions = functions.rows;
         let (modules, module_of) = modules(&functions);
@@ -84,11 +107,9 @@ impl Index {
             Keys::new(lines.iter().map(|it| module(it).unwrap_or(NONE)).collect(), modules.len()),
             Keys::new((0..lines.len() as u32).collect(), lines.len()),
         ];
-        let times = || profile.samples.iter().map(|sample| sample.time());
         Self {
-            first_time: times().flatten().map(|time| time.0).min(),
-            is_in_order: times().is_sorted() && times().next().is_none_or(|first| first.is_some()),
-            events: EventSums::new(profile),
+            times,
+            events,
             sets,
             set_of,
             marks: OnceLock::new(),
@@ -128,7 +149,7 @@ impl Index {
         time: &RangeInclusive<u64>,
     ) -> Range<usize> {
         let rows = profile.samples.as_slice();
-        if !self.is_in_order {
+        if !self.times.is_in_order {
             return 0..rows.len();
         }
         let before = |bound: u64, or_at: bool| {

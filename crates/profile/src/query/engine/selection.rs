@@ -173,7 +173,7 @@ impl MatchingSets {
         let passes = |set: &SampleSet| {
             weights.counts(set.event) && stacks.contains(index.paths.end(set.stack))
         };
-        let time = filter.time.zip(index.first_time).map(|((from, to), first)| {
+        let time = filter.time.zip(index.times.first).map(|((from, to), first)| {
             let at = |seconds: f64| first.saturating_add((seconds.max(0.0) * 1e9) as u64);
             at(from)..=at(to)
         });

@@ -83,7 +83,10 @@ def _local(word: str) -> str:
         path = word[len("file:") :]
         return path[2:] if path.startswith("///") else path
     if re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*://", word) and not os.path.exists(word):
-        raise ValueError(f"{word!r} is not a local path: mount the store, or copy the recordings to a folder of all executors")
+        raise ValueError(
+            f"{word!r} is not a local path: mount the store, or copy the recordings to a folder of all executors; "
+            "unwind-perf convert reads URLs if it was built with the feature urls"
+        )
     return word
 
 

@@ -20,7 +20,7 @@ use crate::failure::WrongCall;
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("source").required(true).multiple(true)))]
 pub(crate) struct ConvertArgs {
-    /// Recordings
+    /// Recordings, or their URLs if the program was built with the feature urls
     #[arg(value_name = "RECORDING", group = "source", value_hint = ValueHint::FilePath)]
     pub(crate) recordings: Vec<PathBuf>,
 
