@@ -5,12 +5,10 @@ mod annotate;
 mod bundle;
 mod cache;
 mod callchains;
-#[cfg(feature = "parquet")]
-mod compact;
-#[cfg(feature = "parquet")]
-mod convert;
 mod diff;
 mod extensions;
+#[cfg(feature = "parquet")]
+mod fleet;
 mod inject;
 mod inspect;
 #[cfg(feature = "service")]
@@ -26,8 +24,6 @@ mod record;
 #[cfg(feature = "service")]
 mod serve;
 mod sources;
-#[cfg(feature = "parquet")]
-mod symbolize;
 #[cfg(feature = "tui")]
 mod tui;
 mod values;
@@ -49,14 +45,14 @@ pub(crate) fn run(cli: &Cli) -> anyhow::Result<Status> {
         Some(Command::Maps(args)) => inspect::maps(args),
         Some(Command::Inject(args)) => inject::run(args),
         #[cfg(feature = "parquet")]
-        Some(Command::Symbolize(args)) => symbolize::run(args),
+        Some(Command::Symbolize(args)) => fleet::symbolize(args),
         Some(Command::Bundle(args)) => bundle::run(args),
         #[cfg(feature = "parquet")]
-        Some(Command::Convert(args)) => convert::run(args),
+        Some(Command::Convert(args)) => fleet::convert(args),
         #[cfg(feature = "parquet")]
-        Some(Command::Compact(args)) => compact::run(args),
+        Some(Command::Compact(args)) => fleet::compact(args),
         #[cfg(feature = "parquet")]
-        Some(Command::ConvertRecording(args)) => convert::convert_recording(args),
+        Some(Command::ConvertRecording(args)) => fleet::convert_recording(args),
         Some(Command::Cache(args)) => cache::run(args),
         #[cfg(feature = "flamegraph")]
         Some(Command::Flamegraph(args)) => profile::flamegraph(args),

@@ -97,28 +97,15 @@ pub(super) fn hybrid(mut bytes: &[u8], width: u32, n: usize) -> Option<Vec<u32>>
                 return None;
             }
             for at in 0..all {
-                values.push(packed_number(packed, width, at)?);
+                values.push(u32::try_from(packed_number(packed, width, at)?).ok()?);
             }
         }
     }
     Some(values)
 }
 
-/// Returns the number at an index of a bit-packed group, lowest bits first.
-fn packed_number(packed: &[u8], width: u32, at: usize) -> Option<u32> {
-    let start = at.checked_mul(width as usize)?;
-    let mut number = 0_u64;
-    let end = start + width as usize;
-    let bytes = packed.get(start / 8..end.div_ceil(8))?;
-    for (place, &byte) in bytes.iter().enumerate() {
-        number |= u64::from(byte) << (8 * place);
-    }
-    let mask = (1_u64 << width) - 1;
-    u32::try_from(number >> (start % 8) & mask).ok()
-}
-
-/// Returns the number of at most 64 bits at an index of a bit-packed group.
-fn wide_number(packed: &[u8], width: u32, at: usize) -> Option<u64> {
+/// Returns the number of at most 64 bits at an index of a bit-packed group, lowest bits first.
+fn packed_number(packed: &[u8], width: u32, at: usize) -> Option<u64> {
     let start = at.checked_mul(width as usize)?;
     let mut number = 0_u128;
     let end = start + width as usize;
@@ -161,7 +148,7 @@ fn deltas(mut page: &[u8], n: usize) -> Option<Vec<i64>> {
             let (packed, rest) = page.split_at_checked(bytes.min(page.len()))?;
             page = rest;
             for at in 0..all {
-                let difference = wide_number(packed, width, at)?.cast_signed();
+                let difference = packed_number(packed, width, at)?.cast_signed();
                 last = last.wrapping_add(least).wrapping_add(difference);
                 values.push(last);
             }

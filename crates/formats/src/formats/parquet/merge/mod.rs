@@ -132,8 +132,7 @@ impl Parts<'_> {
         if self.open.as_ref().is_some_and(|(_, size)| size + bytes > self.most) {
             self.close()?;
         }
-        let most = self.open.take();
-        let (mut file, size) = match most {
+        let (mut file, size) = match self.open.take() {
             Some(open) => open,
             None => self.next_part()?,
         };

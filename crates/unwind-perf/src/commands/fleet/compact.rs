@@ -9,15 +9,15 @@ use fleet::{
     CompactedDay, Compactor, MergeFailure, MergeInput, MergedRows, MergedTree, PartFile,
     SourceTree, TableMerger,
 };
-use formats::{MergeError, TableBytes, TableFile, merge_tables};
+use formats::{MergeError, TableBytes, TableFile, counted, merge_tables};
 use host::{Content, HostError, Origin};
 
-use super::profile::on_pool;
 use crate::args::{CompactArgs, host};
+use crate::commands::on_pool;
 use crate::terminal::{Status, print_error, print_note, shown, size};
 
 /// Merges the days that the arguments name.
-pub(super) fn run(args: &CompactArgs) -> anyhow::Result<Status> {
+pub(in crate::commands) fn run(args: &CompactArgs) -> anyhow::Result<Status> {
     on_pool(args.jobs.map_or(0, usize::from), || run_on_pool(args))
 }
 
@@ -99,14 +99,14 @@ fn line_of(day: &CompactedDay) -> String {
     if day.files_before == 0 {
         return "no rows".to_owned();
     }
-    let counts = format!("{} {}", plural(day.rows, "row"), merged(day));
+    let counts = format!("{} {}", counted(day.rows, "row"), merged(day));
     if day.is_new { counts } else { format!("unchanged, {counts}") }
 }
 
 /// Returns the files and bytes before and after.
 fn merged(day: &CompactedDay) -> String {
-    let before = format!("{} ({})", plural(day.files_before, "file"), size(day.bytes_before));
-    let after = format!("{} ({})", plural(day.files_after, "file"), size(day.bytes_after));
+    let before = format!("{} ({})", counted(day.files_before, "file"), size(day.bytes_before));
+    let after = format!("{} ({})", counted(day.files_after, "file"), size(day.bytes_after));
     format!("of {before} in {after}")
 }
 
@@ -123,14 +123,10 @@ fn summary(days: &[CompactedDay], failed: usize, seconds: f64) -> String {
     };
     let unchanged = days.iter().filter(|day| !day.is_new).count();
     let failed = if failed > 0 { format!(", {failed} not merged") } else { String::new() };
-    let count = plural((days.len()) as u64, "day");
+    let count = counted(days.len() as u64, "day");
     format!(
         "{count} ({unchanged} unchanged{failed}): {} {}, {seconds:.1} s",
-        plural(all.rows, "row"),
+        counted(all.rows, "row"),
         merged(&all)
     )
-}
-
-fn plural(count: u64, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

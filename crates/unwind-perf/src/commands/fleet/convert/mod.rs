@@ -19,7 +19,7 @@ use options::Options;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-pub(super) use self::recording::convert_recording;
+pub(in crate::commands) use self::recording::convert_recording;
 use crate::args::{ConvertArgs, host};
 use crate::terminal::{Status, print_error, print_note};
 
@@ -27,7 +27,7 @@ use crate::terminal::{Status, print_error, print_note};
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Converts the recordings that the arguments name.
-pub(super) fn run(args: &ConvertArgs) -> anyhow::Result<Status> {
+pub(in crate::commands) fn run(args: &ConvertArgs) -> anyhow::Result<Status> {
     let started = Instant::now();
     let mut options = args.options()?;
     let source = source_of(args)?;

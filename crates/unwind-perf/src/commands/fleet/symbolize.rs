@@ -14,8 +14,8 @@ use host::{Content, Origin};
 use pipeline::{Observer, Options};
 use profile::{LayoutId, LayoutRow, Profile, SampleRow, StringId, ThreadId, ThreadRow};
 
-use super::profile::on_pool;
 use crate::args::{SymbolizeArgs, host, pipeline, with_argument};
+use crate::commands::on_pool;
 use crate::terminal::{
     Inputs, OutputTarget, Progress, Status, print_error, print_note, print_other_events, print_to,
     shown, to_terminal,
@@ -25,7 +25,7 @@ use crate::terminal::{
 const MOST_SAMPLES: u64 = 1 << 24;
 
 /// Names aggregated stacks.
-pub(super) fn run(args: &SymbolizeArgs) -> anyhow::Result<Status> {
+pub(in crate::commands) fn run(args: &SymbolizeArgs) -> anyhow::Result<Status> {
     let by_ending = || Format::from_path(args.output.as_deref()?);
     let format = args.format.or_else(by_ending).unwrap_or(Format::Folded);
     if let Some(problem) = args.without_effect(format) {
