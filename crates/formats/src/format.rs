@@ -243,6 +243,7 @@ impl Format {
                 inlines: options.inlines,
                 keep_unrooted: options.keep_unrooted,
                 weight: options.weight,
+                plain: options.plain,
             }),
             Self::Report => Box::new(Page::new(options.inlines, None)),
             Self::Hotspot => Box::new(Hotspot { inlines: options.inlines }),

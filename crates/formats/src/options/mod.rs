@@ -32,6 +32,8 @@ pub struct FormatOptions {
     pub rows: bool,
     /// Parquet: whether to write one row per distinct stack, without names that can be looked up later.
     pub stacks: bool,
+    /// Firefox: whether the document is not compressed.
+    pub plain: bool,
 }
 
 impl FormatOptions {
@@ -47,5 +49,6 @@ impl FormatOptions {
         inverted: false,
         rows: false,
         stacks: false,
+        plain: false,
     };
 }

@@ -129,6 +129,16 @@ fn weights_and_nothing() {
     assert_eq!(document(&empty(), FormatOptions::DEFAULT)["threads"], json!([]));
 }
 
+#[test]
+fn an_uncompressed_document_is_the_same() {
+    let plain = FormatOptions { plain: true, ..FormatOptions::DEFAULT };
+    for profile in [one_of_everything(), empty()] {
+        let plain = printed(&profile, Format::Firefox, plain.clone());
+        let plain: Value = serde_json::from_slice(&plain).expect("valid JSON");
+        assert_eq!(plain, document(&profile, FormatOptions::DEFAULT));
+    }
+}
+
 /// Fields are markers at the time of their sample; a label lasts from the first to the last of consecutive samples.
 #[test]
 fn values_are_markers() {

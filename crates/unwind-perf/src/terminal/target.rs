@@ -265,6 +265,12 @@ pub(crate) fn output_path(path: &Path, input: &Path, format: Format) -> PathBuf 
     path.join(format.file_name(stem.unwrap_or("perf")))
 }
 
+/// Returns true if the name of the output says that it is not compressed, although the format usually is.
+pub(crate) fn is_plain(format: Format, output: Option<&Path>) -> bool {
+    let is_json = |path: &Path| path.extension().is_some_and(|ending| ending == "json");
+    format == Format::Firefox && output.is_some_and(is_json)
+}
+
 /// Prints the profile to the target.
 pub(crate) fn print_profile(
     profile: &Profile,

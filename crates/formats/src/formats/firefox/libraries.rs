@@ -5,14 +5,14 @@ use std::io;
 use profile::Profile;
 
 use super::StringArray;
-use super::sink::GzipSink;
+use super::sink::TextSink;
 use crate::render::text::push_json;
 
 /// Writes all modules, so that library indexes are the module indexes of the profile.
 pub(super) fn write(
     profile: &Profile,
     names: &StringArray<'_>,
-    sink: &mut GzipSink<'_>,
+    sink: &mut TextSink<'_>,
 ) -> io::Result<()> {
     let arch = profile.recording.arch;
     sink.raw(b"[");

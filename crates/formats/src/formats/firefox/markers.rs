@@ -4,7 +4,7 @@
 use std::io;
 
 use super::ThreadContext;
-use super::sink::{GzipSink, push_milliseconds};
+use super::sink::{TextSink, push_milliseconds};
 use crate::render::field_value::value_text;
 use crate::render::text::{push_json, push_number};
 use profile::{EventId, FieldRows, FieldValue, Profile, SampleId, StringId};
@@ -17,7 +17,7 @@ const VALUES: &[u8] = br#",
 {"name":"values","tooltipLabel":"{marker.data.values}","tableLabel":"{marker.data.values}","chartLabel":"{marker.data.values}","display":["marker-chart","marker-table","timeline-overview"],"fields":[{"key":"values","label":"Values","format":"string"}]}"#;
 
 /// Writes the types of the markers of a profile.
-pub(super) fn write_types(profile: &Profile, sink: &mut GzipSink<'_>) {
+pub(super) fn write_types(profile: &Profile, sink: &mut TextSink<'_>) {
     sink.raw(TYPES);
     if !profile.fields.has_nothing() {
         sink.raw(VALUES);
@@ -114,7 +114,7 @@ impl Markers {
     }
 
     /// Writes the table of markers. Times are relative to `origin`.
-    pub(super) fn write(&self, origin: u64, sink: &mut GzipSink<'_>) -> io::Result<()> {
+    pub(super) fn write(&self, origin: u64, sink: &mut TextSink<'_>) -> io::Result<()> {
         let all = || self.0.iter();
         sink.raw(b"\"markers\":{");
         sink.column("data", all(), |text, it| text.extend_from_slice(&it.data))?;

@@ -20,7 +20,7 @@ use crate::render::escaped::Escaped;
 use crate::render::text::{push_json, push_number};
 use profile::query::period_units;
 use profile::{LONGEST_IN_TABLE, Profile, StringId};
-use sink::GzipSink;
+use sink::TextSink;
 use tables::SharedTables;
 use threads::{first_time, threads};
 
@@ -29,7 +29,7 @@ const PROCESSED: u32 = 60;
 /// Version of the corresponding unprocessed format.
 const UNPROCESSED: u32 = 31;
 
-/// Prints a processed profile, compressed with gzip.
+/// Prints a processed profile, compressed with gzip by default.
 #[derive(Debug, Clone, Copy)]
 pub struct Firefox {
     /// Whether inlined functions are separate frames.
@@ -38,6 +38,8 @@ pub struct Firefox {
     pub keep_unrooted: bool,
     /// Weight of a sample.
     pub weight: StackWeight,
+    /// Whether the document is not compressed.
+    pub plain: bool,
 }
 
 impl Firefox {
@@ -55,7 +57,7 @@ impl Firefox {
 
 impl Printer for Firefox {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
-        let mut sink = GzipSink::new(out);
+        let mut sink = TextSink::new(out, self.plain);
         let tables = SharedTables::new(profile, self.inlines, self.keep_unrooted);
         let mut names = StringArray::new(profile);
         let marker_names = (names.make(b"Name of the thread"), names.make(b"Lost samples"));
@@ -117,7 +119,7 @@ impl<'a> StringArray<'a> {
         self.strings.get(id)
     }
 
-    fn write(&self, sink: &mut GzipSink<'_>) -> io::Result<()> {
+    fn write(&self, sink: &mut TextSink<'_>) -> io::Result<()> {
         sink.raw(b"\"stringArray\":[");
         for (index, text) in self.strings.iter().enumerate() {
             sink.raw(if index == 0 { b"\"" } else { b",\"" });
@@ -149,7 +151,7 @@ const CATEGORIES: &[u8] = br#"[{"name":"Other","color":"grey","subcategories":["
 {"name":"Anonymous memory","color":"purple","subcategories":["Other","guessed"]},
 {"name":"Truncated","color":"red","subcategories":["Other"]}]"#;
 
-fn meta(profile: &Profile, sink: &mut GzipSink<'_>) {
+fn meta(profile: &Profile, sink: &mut TextSink<'_>) {
     sink.raw(b"{\"version\":");
     sink.number(UNPROCESSED);
     sink.raw(b",\"preprocessedProfileVersion\":");

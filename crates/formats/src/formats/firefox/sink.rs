@@ -1,23 +1,34 @@
-//! Sink that compresses text in chunks, with writers for the columns of tables.
+//! Sink that writes text in chunks, usually compressed, with writers for the columns of tables.
 
 use std::io::{self, Write as _};
 
 use crate::render::encoding::gzip::GzipWriter;
 use crate::render::text::push_number;
 
-/// Bytes to collect before they are compressed.
+/// Bytes to collect before they are written.
 const FLUSH_SIZE: usize = 1 << 18;
 
-/// Buffer for the document, compressed to the output.
-pub(super) struct GzipSink<'a> {
+/// Buffer for the document.
+pub(super) struct TextSink<'a> {
     text: Vec<u8>,
-    gzip: GzipWriter<'a>,
+    out: Output<'a>,
 }
 
-impl<'a> GzipSink<'a> {
-    pub(super) fn new(out: &'a mut dyn io::Write) -> Self {
-        // The default level takes twice the time for a few percent of the size.
-        Self { text: Vec::new(), gzip: GzipWriter::new(out, 4) }
+/// Output of the document.
+enum Output<'a> {
+    Gzip(GzipWriter<'a>),
+    Plain(&'a mut dyn io::Write),
+}
+
+impl<'a> TextSink<'a> {
+    pub(super) fn new(out: &'a mut dyn io::Write, plain: bool) -> Self {
+        let out = if plain {
+            Output::Plain(out)
+        } else {
+            // The default level takes twice the time for a few percent of the size.
+            Output::Gzip(GzipWriter::new(out, 4))
+        };
+        Self { text: Vec::new(), out }
     }
 
     pub(super) const fn text(&mut self) -> &mut Vec<u8> {
@@ -37,11 +48,10 @@ impl<'a> GzipSink<'a> {
         push_milliseconds(&mut self.text, nanoseconds);
     }
 
-    /// Compresses the collected text if there is enough of it.
+    /// Writes the collected text if there is enough of it.
     pub(super) fn flush_if_full(&mut self) -> io::Result<()> {
         if self.text.len() >= FLUSH_SIZE {
-            self.gzip.write_all(&self.text)?;
-            self.text.clear();
+            self.write()?;
         }
         Ok(())
     }
@@ -84,9 +94,22 @@ impl<'a> GzipSink<'a> {
         })
     }
 
+    /// Writes the collected text.
+    fn write(&mut self) -> io::Result<()> {
+        match &mut self.out {
+            Output::Gzip(gzip) => gzip.write_all(&self.text)?,
+            Output::Plain(out) => out.write_all(&self.text)?,
+        }
+        self.text.clear();
+        Ok(())
+    }
+
     pub(super) fn finish(mut self) -> io::Result<()> {
-        self.gzip.write_all(&self.text)?;
-        self.gzip.finish()
+        self.write()?;
+        match self.out {
+            Output::Gzip(gzip) => gzip.finish(),
+            Output::Plain(_) => Ok(()),
+        }
     }
 }
 

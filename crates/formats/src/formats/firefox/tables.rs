@@ -7,7 +7,7 @@ use std::ops::Range;
 use hashbrown::HashMap;
 
 use super::libraries::last_part;
-use super::sink::GzipSink;
+use super::sink::TextSink;
 use super::{StringArray, category};
 use crate::render::text::push_number;
 use profile::query::{Function, FunctionId, FunctionMarks, Functions, functions};
@@ -200,7 +200,7 @@ impl<'a> SharedTables<'a> {
     pub(super) fn shared(
         &self,
         names: &mut StringArray<'_>,
-        sink: &mut GzipSink<'_>,
+        sink: &mut TextSink<'_>,
     ) -> io::Result<()> {
         sink.raw(b"\"stackTable\":{");
         let prefix = self.nodes.iter().map(|node| node.0.map(NodeId::as_u32));
@@ -260,7 +260,7 @@ impl<'a> SharedTables<'a> {
     fn frame_table(
         &self,
         symbols: &Table<LocationId, Option<u32>>,
-        sink: &mut GzipSink<'_>,
+        sink: &mut TextSink<'_>,
     ) -> io::Result<()> {
         // The last row is `[truncated]`.
         let n = self.frames.len() + 1;
@@ -301,7 +301,7 @@ impl<'a> SharedTables<'a> {
     fn function_table(
         &self,
         names: &mut StringArray<'_>,
-        sink: &mut GzipSink<'_>,
+        sink: &mut TextSink<'_>,
     ) -> io::Result<()> {
         let (unknown, truncated) = (names.make(b"[unknown]"), names.make(b"[truncated]"));
         let marks = FunctionMarks::new(self.profile, &self.functions.rows);
@@ -351,7 +351,7 @@ struct NativeSymbols {
 }
 
 impl NativeSymbols {
-    fn write(&self, sink: &mut GzipSink<'_>) -> io::Result<()> {
+    fn write(&self, sink: &mut TextSink<'_>) -> io::Result<()> {
         sink.column("libIndex", self.rows.iter(), |text, row| push_number(text, row.0))?;
         sink.raw(b",");
         sink.column("address", self.rows.iter(), |text, row| push_number(text, row.1))?;

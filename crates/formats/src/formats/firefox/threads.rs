@@ -7,7 +7,7 @@ use address::Pid;
 use hashbrown::{HashMap, HashSet};
 
 use super::markers::Markers;
-use super::sink::{GzipSink, push_milliseconds};
+use super::sink::{TextSink, push_milliseconds};
 use super::tables::SharedTables;
 use super::{StackWeight, ThreadContext};
 use crate::render::text::{push_json, push_number};
@@ -96,7 +96,7 @@ impl ThreadTrack {
         shared: &ThreadContext<'_>,
         last: bool,
         tables: &SharedTables<'_>,
-        sink: &mut GzipSink<'_>,
+        sink: &mut TextSink<'_>,
     ) -> io::Result<()> {
         let profile = shared.profile;
         sink.raw(b"{\"processType\":\"default\",\"processStartupTime\":");
@@ -156,7 +156,7 @@ impl ThreadTrack {
         &self,
         shared: &ThreadContext<'_>,
         tables: &SharedTables<'_>,
-        sink: &mut GzipSink<'_>,
+        sink: &mut TextSink<'_>,
     ) -> io::Result<()> {
         let profile = shared.profile;
         sink.raw(b"\"samples\":{");

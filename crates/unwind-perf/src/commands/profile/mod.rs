@@ -28,8 +28,8 @@ use crate::args::{GroupedBy, MainArgs, ReportArgs, RunArgs, RunOptions, host, pi
 use crate::function_filter::filter_functions;
 use crate::hotspot;
 use crate::terminal::{
-    Inputs, OutputTarget, PictureFile, Progress, Status, console_look, output_path, print_error,
-    print_note, print_profile, to_terminal,
+    Inputs, OutputTarget, PictureFile, Progress, Status, console_look, is_plain, output_path,
+    print_error, print_note, print_profile, to_terminal,
 };
 
 /// A run: its input, its output and its options.
@@ -353,6 +353,8 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     }
     let (printer, one_event, format) = match output {
         OutputFile::Format(format, options) => {
+            let plain = is_plain(format, args.output.as_deref());
+            let options = FormatOptions { plain, ..options };
             let one_event = format.shows_one_event().then_some(options.weight);
             (format.printer(options), one_event, Some(format))
         }
