@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 use super::wheel::Builder;
-use super::{check, only, tools};
+use super::{check, only, portable, tools};
 use crate::command;
 
 /// Other names of the program: links in the folder of generated files.
@@ -34,6 +34,8 @@ pub(super) fn build(
     let deb = packages.join(command::file_name(&packed));
     std::fs::rename(packed, &deb)?;
     std::fs::remove_dir(folder)?;
+    let needs = portable::check(&programs.join("unwind-perf"), builder.processor)?;
+    check_dependencies(&deb, &needs)?;
     lint(&deb)?;
     if builder.processor == std::env::consts::ARCH {
         check::deb(&deb, &scratch.join("try-deb"))?;
@@ -106,6 +108,16 @@ fn changelog(time: u64) -> Result<String> {
 pub(super) fn date(time: u64, form: &str) -> Result<String> {
     let mut date = command::words("date --utc --date");
     command::quiet_output(date.arg(format!("@{time}")).arg(form).env("LC_ALL", "C"))
+}
+
+/// Checks that the package depends on what its program needs.
+fn check_dependencies(deb: &Path, needs: &portable::Needs) -> Result<()> {
+    let mut field = command::words("dpkg-deb --field");
+    let stated = command::quiet_output(field.arg(deb).arg("Depends"))?;
+    let expected = needs.debian_packages();
+    let name = command::file_name(deb);
+    ensure!(stated.trim() == expected, "{name} depends on {}, not on {expected}", stated.trim());
+    Ok(())
 }
 
 /// Checks the package with lintian, if that is installed.

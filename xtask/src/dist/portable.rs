@@ -26,6 +26,18 @@ pub(super) struct Needs {
     pub(super) glibc: (u32, u32),
 }
 
+impl Needs {
+    /// Returns the Debian packages of the libraries.
+    pub(super) fn debian_packages(&self) -> String {
+        let (major, minor) = GLIBC;
+        let mut packages = format!("libc6 (>= {major}.{minor})");
+        if self.libraries.iter().any(|name| name == "libgcc_s.so.1") {
+            packages.push_str(", libgcc-s1");
+        }
+        packages
+    }
+}
+
 /// Fails unless the program is for that processor and needs nothing newer than the tag states. Returns its
 /// requirements.
 pub(super) fn check(program: &Path, processor: &str) -> Result<Needs> {
@@ -91,5 +103,6 @@ mod tests {
         assert_eq!(needs.machine, elf::EM_X86_64);
         assert_eq!(needs.libraries, ["libc.so.6"]);
         assert_eq!(needs.glibc, (2, 34));
+        assert_eq!(needs.debian_packages(), "libc6 (>= 2.17)");
     }
 }

@@ -391,25 +391,6 @@ fn a_folder_takes_files_of_usual_names() {
 }
 
 #[test]
-fn the_ending_says_whether_a_document_is_compressed() {
-    let folder = empty_folder("plain");
-    let case = Case::named("plt");
-    let written = |name: &str| {
-        let path = folder.join(name);
-        let path = path.to_str().expect("UTF-8");
-        case.run(&["-q", "-f", "firefox", "-o", path]).expect_status(0);
-        std::fs::read(path).expect("the output")
-    };
-    let plain = written("x.json");
-    assert!(plain.starts_with(b"{\"meta\":{"));
-    let compressed = written("x.json.gz");
-    let mut unpacked = Vec::new();
-    let mut gzip = flate2::read::GzDecoder::new(&*compressed);
-    std::io::Read::read_to_end(&mut gzip, &mut unpacked).expect("gzip");
-    assert!(plain == unpacked);
-}
-
-#[test]
 fn manual_and_completions() {
     let man = run(root(), &["man"]).expect_status(0);
     let man = man.text().replace("\\-", "-");

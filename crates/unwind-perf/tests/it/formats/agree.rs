@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::support::cases::{Case, formats};
+use crate::support::run::empty_folder;
 
 /// Processes and threads, inlines of two compilers, kernel frames, broken chains, several events.
 const SOME: &[&str] = &[
@@ -272,4 +273,23 @@ fn string<'a>(tables: &'a Value, index: &Value) -> &'a Value {
 fn hex(text: &Value) -> u64 {
     let digits = text.as_str().and_then(|text| text.strip_prefix("0x")).expect("0x and digits");
     u64::from_str_radix(digits, 16).expect("hexadecimal digits")
+}
+
+#[test]
+fn the_ending_says_whether_a_document_is_compressed() {
+    let folder = empty_folder("plain");
+    let case = Case::named("plt");
+    let written = |name: &str| {
+        let path = folder.join(name);
+        let path = path.to_str().expect("UTF-8");
+        case.run(&["-q", "-f", "firefox", "-o", path]).expect_status(0);
+        std::fs::read(path).expect("the output")
+    };
+    let plain = written("x.json");
+    assert!(plain.starts_with(b"{\"meta\":{"));
+    let compressed = written("x.json.gz");
+    let mut unpacked = Vec::new();
+    let mut gzip = flate2::read::GzDecoder::new(&*compressed);
+    std::io::Read::read_to_end(&mut gzip, &mut unpacked).expect("gzip");
+    assert!(plain == unpacked);
 }
