@@ -18,6 +18,8 @@ mod names;
 mod pairs;
 #[path = "seeds_of_recordings.rs"]
 mod recordings;
+#[path = "seeds_of_tables.rs"]
+mod tables;
 #[path = "seeds_of_texts.rs"]
 mod texts;
 
@@ -41,5 +43,6 @@ fn main() {
     archives::write_all();
     bundles::write_all();
     grammars::write_all();
+    tables::write_all();
     texts::write_all();
 }

@@ -36,11 +36,16 @@ impl io::Write for Part {
     }
 }
 
-/// Merges files named `0`, `1` and so on. Each has the constant `host` with its name.
+/// Merges files named `0`, `1` and so on. Each has the constant `from` with its name.
 fn merge(files: &[Vec<u8>]) -> Result<(MergedTable, Vec<u8>), MergeError> {
+    merge_with("from", files)
+}
+
+/// Merges files like [`merge`], with another name of the constant.
+fn merge_with(constant: &str, files: &[Vec<u8>]) -> Result<(MergedTable, Vec<u8>), MergeError> {
     let file = |name: usize| TableFile {
         path: name.to_string().into(),
-        constants: vec![("from".to_owned(), name.to_string())],
+        constants: vec![(constant.to_owned(), name.to_string())],
     };
     let inputs: Vec<TableFile> = (0..files.len()).map(file).collect();
     let open = |path: &Path| -> io::Result<TableBytes> {
@@ -191,6 +196,14 @@ fn files_that_do_not_fit_are_named() {
         foreign.starts_with("cannot read 1: not a Parquet file, or a damaged one: "),
         "{foreign}"
     );
+}
+
+/// The columns of ours have encodings by their names, which others can have as well.
+#[test]
+fn columns_of_text_can_have_the_names_of_numbers() {
+    let numbers = table("message t { REQUIRED INT32 b; }", 2);
+    let (_, bytes) = merge_with("time_ns", &[numbers]).expect("merged");
+    assert_eq!(rows(&reader(&bytes)), ["{b: -1, time_ns: \"0\"}", "{b: -2, time_ns: \"0\"}"]);
 }
 
 /// No damage ends in a panic, and errors name the file.

@@ -1,11 +1,11 @@
 //! Columns of the Parquet file: names and types, which are those of NDJSON, and encodings.
 
-use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::basic::{Compression, Encoding, Type as PhysicalType, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
 use parquet::schema::parser::parse_message_type;
-use parquet::schema::types::{ColumnPath, SchemaDescriptor, Type};
+use parquet::schema::types::{ColumnDescPtr, ColumnPath, SchemaDescriptor, Type};
 
 use crate::render::start::start_utc_ns;
 use crate::render::text::push_json;
@@ -184,10 +184,14 @@ pub(super) fn merged_properties(
     schema: &SchemaDescriptor,
 ) -> WriterProperties {
     // Lists have no statistics, as in the merged files.
-    let rows = schema.columns().iter().filter(|column| column.max_rep_level() == 0);
-    let rows: Vec<&str> = rows.map(|column| column.name()).collect();
-    let mut builder = writer_properties(keys, &rows);
-    if rows.contains(&"time_ns") {
+    let rows = || schema.columns().iter().filter(|column| column.max_rep_level() == 0);
+    let names: Vec<&str> = rows().map(|column| column.name()).collect();
+    let mut builder = writer_properties(keys, &names);
+    // Another program's column of that name, or a folder's, may be text.
+    let is_time = |column: &ColumnDescPtr| {
+        column.name() == "time_ns" && column.physical_type() == PhysicalType::INT64
+    };
+    if rows().any(is_time) {
         let time = ColumnPath::from("time_ns");
         builder = builder
             .set_column_dictionary_enabled(time.clone(), false)
