@@ -37,6 +37,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("corpus", corpus),
     ("names of C++", |it| source::names(&it.root)),
     ("site of the documents", site),
+    ("recipes", recipes),
     ("clickhouse", clickhouse),
     ("kubernetes", |it| kubernetes::check(&it.root, &std::path::absolute(it.ours()?)?)),
     ("urls", urls),
@@ -164,6 +165,33 @@ fn clickhouse(it: &Long) -> Result<Outcome> {
     let test = it.root.join("crates/unwind-perf/python/tests/test_clickhouse.py");
     let ours = std::path::absolute(it.ours()?)?;
     command::run(Command::new(&python).arg(test).env("UNWIND_PERF_PROGRAM", ours))?;
+    Ok(Outcome::Passed)
+}
+
+/// Engines of the recipes, which are installed from registries.
+const ENGINES: [&str; 7] = [
+    "pyarrow==26.0.1",
+    "polars==2.1.0",
+    "pandas==3.1.1",
+    "duckdb==2.0.1",
+    "dask[dataframe]==2026.8.0",
+    "ray==2.60.0",
+    "pyspark==4.3.0",
+];
+
+/// Runs the recipes of the documents, and reads trees, in all engines. Spark needs Java, and is omitted without it.
+fn recipes(it: &Long) -> Result<Outcome> {
+    if let Some(skipped) = no_environments() {
+        return Ok(skipped);
+    }
+    let python = environment("recipes", "polars, duckdb, dask.dataframe, ray, pyspark", &ENGINES)?;
+    let ours = std::path::absolute(it.ours()?)?;
+    let package = it.root.join("crates/unwind-perf/python");
+    for file in ["test_recipes.py", "test_tree.py"] {
+        let mut run = Command::new(&python);
+        run.arg(package.join("tests").join(file)).env("PYTHONPATH", &package);
+        command::run(run.env("UNWIND_PERF_PROGRAM", &ours).env("PYTHONDONTWRITEBYTECODE", "1"))?;
+    }
     Ok(Outcome::Passed)
 }
 

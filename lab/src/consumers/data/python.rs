@@ -49,8 +49,14 @@ pub(in crate::consumers) fn check(bench: &Bench<'_>) -> Result<String> {
 }
 
 /// Files with the tests.
-const TESTS: &[&str] =
-    &["test_package.py", "test_convert.py", "test_tree.py", "test_types.py", "test_files.py"];
+const TESTS: &[&str] = &[
+    "test_package.py",
+    "test_convert.py",
+    "test_tree.py",
+    "test_recipes.py",
+    "test_types.py",
+    "test_files.py",
+];
 
 /// Runs the tests in a separate environment. Returns its Python, and a description of the tests.
 fn tests(
