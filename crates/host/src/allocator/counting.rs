@@ -6,7 +6,9 @@
 //! Memory allocated by one thread and freed by another is counted once.
 #![allow(unsafe_code, reason = "an allocator cannot be written without; argued for at each place")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
+#[cfg(not(target_env = "musl"))]
+use std::alloc::System;
+use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
 use std::io::Write as _;
 use std::sync::OnceLock;
@@ -43,6 +45,13 @@ thread_local! {
     /// True if this thread is ending the program and may therefore exceed the limit.
     static IS_EXEMPT: Cell<bool> = const { Cell::new(false) };
 }
+
+/// The allocator that is counted. musl's own takes one lock for all threads.
+#[cfg(target_env = "musl")]
+const SYSTEM: mimalloc::MiMalloc = mimalloc::MiMalloc;
+/// The allocator that is counted.
+#[cfg(not(target_env = "musl"))]
+const SYSTEM: System = System;
 
 /// The system's allocator with counting. Programs install it with `#[global_allocator]`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -233,7 +242,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
             return std::ptr::null_mut();
         }
         // SAFETY: the caller's promise for the layout.
-        let memory = unsafe { System.alloc(layout) };
+        let memory = unsafe { SYSTEM.alloc(layout) };
         if memory.is_null() {
             refuse(size(layout), Cause::Failed(layout.size()));
         }
@@ -248,7 +257,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
             return std::ptr::null_mut();
         }
         // SAFETY: the caller's promise for the layout.
-        let memory = unsafe { System.alloc_zeroed(layout) };
+        let memory = unsafe { SYSTEM.alloc_zeroed(layout) };
         if memory.is_null() {
             refuse(size(layout), Cause::Failed(layout.size()));
         }
@@ -259,7 +268,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
     #[inline]
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         // SAFETY: the caller's promise for the memory, which came from this allocator, and so from the system's.
-        unsafe { System.dealloc(memory, layout) };
+        unsafe { SYSTEM.dealloc(memory, layout) };
         count(-size(layout));
     }
 
@@ -271,7 +280,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
             return std::ptr::null_mut();
         }
         // SAFETY: the caller's promise for the memory, the layout and the new size.
-        let moved = unsafe { System.realloc(memory, layout, new_size) };
+        let moved = unsafe { SYSTEM.realloc(memory, layout, new_size) };
         if moved.is_null() {
             refuse(more, Cause::Failed(new_size));
         }
