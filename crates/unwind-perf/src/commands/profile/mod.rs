@@ -338,6 +338,12 @@ fn finished(
     Ok(analysis)
 }
 
+/// Returns the printer of a format. The name of the output says whether it is compressed.
+fn printer_of(format: Format, options: FormatOptions, args: &RunArgs) -> Box<dyn Printer> {
+    let plain = is_plain(format, args.output.as_deref());
+    format.printer(FormatOptions { plain, ..options })
+}
+
 fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     let ProfileJob { input, output, embedded, service_name, no_open, run, folded, args } = job;
     let (page_inlines, off_cpu) = (output.page_inlines(), output.weight() == StackWeight::OffCpu);
@@ -353,10 +359,8 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     }
     let (printer, one_event, format) = match output {
         OutputFile::Format(format, options) => {
-            let plain = is_plain(format, args.output.as_deref());
-            let options = FormatOptions { plain, ..options };
             let one_event = format.shows_one_event().then_some(options.weight);
-            (format.printer(options), one_event, Some(format))
+            (printer_of(format, options, args), one_event, Some(format))
         }
         OutputFile::Table(table, weight) => (table as Box<dyn Printer>, weight, None),
     };
