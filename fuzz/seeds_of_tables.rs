@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use formats::StackReader;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
@@ -45,9 +46,9 @@ const REPEATED: [i16; 7] = [0, 1, 1, 0, 0, 1, 0];
 /// Returns the text of an entry of a column.
 fn text(column: &str, at: usize) -> ByteArray {
     let text = match column {
-        "end" => ["root", "no-rule"][at % 2].to_owned(),
-        "found_by" => ["sample", "cfi", "frame-pointer"][at % 3].to_owned(),
-        "build_id" => format!("{at:040x}"),
+        "end" => ["root", "no-unwind-info"][at % 2].to_owned(),
+        "found_by" => ["sampled", "cfi", "frame-pointer"][at % 3].to_owned(),
+        "build_id" => format!("{:040x}", at + 1),
         _ => format!("{column}{}", at % 2),
     };
     ByteArray::from(text.as_str())
@@ -100,12 +101,15 @@ pub fn write_all() {
     let packed = Compression::ZSTD(ZstdLevel::default());
     for (kind, schema) in [("stacks", STACKS), ("others", OTHERS)] {
         let save = |name: &str, properties| {
-            write("table", &format!("{kind}-{name}"), &table(schema, properties));
+            let file = table(schema, properties);
+            if kind == "stacks" {
+                StackReader::default().add(file.clone()).expect("rows that are read to the end");
+            }
+            write("table", &format!("{kind}-{name}"), &file);
         };
         save("dictionary", plain().build());
         save("plain", plain().set_dictionary_enabled(false).build());
-        let second = plain().set_writer_version(WriterVersion::PARQUET_2_0);
-        save("second", second.set_dictionary_enabled(false).build());
+        save("second", plain().set_writer_version(WriterVersion::PARQUET_2_0).build());
         save("packed", plain().set_compression(packed).build());
     }
     let deltas = plain().set_dictionary_enabled(false).set_encoding(Encoding::DELTA_BINARY_PACKED);

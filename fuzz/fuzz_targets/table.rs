@@ -9,7 +9,7 @@ use std::path::Path;
 use formats::{PartFile, StackReader, TableBytes, TableFile, merge_tables};
 use libfuzzer_sys::fuzz_target;
 
-/// Bytes that a table may take: dictionaries, and a page of each column.
+/// Bytes that a table may take: the levels and values of the largest page.
 const TABLE: u64 = 64 << 20;
 
 fn run(bytes: &[u8]) {

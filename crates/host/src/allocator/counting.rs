@@ -53,7 +53,7 @@ const SYSTEM: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[cfg(not(target_env = "musl"))]
 const SYSTEM: System = System;
 
-/// The system's allocator with counting. Programs install it with `#[global_allocator]`.
+/// An allocator that counts. Programs install it with `#[global_allocator]`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CountingAllocator;
 

@@ -1,8 +1,14 @@
-"""Temporary folders of tests."""
+"""Temporary folders of tests, and the packages that they need."""
 
+import importlib.util
 import pathlib
 import tempfile
 import unittest
+
+
+def installed(*names):
+    """Returns true if all of these packages are installed."""
+    return all(importlib.util.find_spec(name) for name in names)
 
 
 def kept(folder):

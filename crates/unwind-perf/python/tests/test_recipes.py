@@ -3,7 +3,6 @@
 import contextlib
 import datetime
 import glob
-import importlib.util
 import io
 import os
 import pathlib
@@ -12,12 +11,13 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import unittest
 
 import pyarrow.parquet as pq
 
 import unwind_perf as up
-from folders import Folder
+from folders import Folder, installed
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 CASES = ROOT / "testdata" / "cases"
@@ -28,11 +28,9 @@ ALL = sum(SAMPLES.values())
 DAY = datetime.datetime(2026, 11, 30, 12, tzinfo=datetime.timezone.utc).timestamp()
 
 
-def installed(*names):
-    return all(importlib.util.find_spec(name) for name in names)
-
-
 HAS_SPARK = installed("pyspark") and bool(shutil.which("java"))
+# Workers of Ray find the package and the program as this process does.
+RAY = {name: os.environ[name] for name in ("PYTHONPATH", "UNWIND_PERF_PROGRAM") if name in os.environ}
 
 
 def blocks(chapter, language):
@@ -98,9 +96,12 @@ class Recipes(Folder):
         self.assertEqual(len((self.folder / "manifests.ndjson").read_text().splitlines()), 3)
         words = self.placed(watched).split()
         with subprocess.Popen(words, env=self.environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as run:
+            limit = threading.Timer(120, run.kill)
+            limit.start()
             manifests = [run.stdout.readline() for _ in SAMPLES]
             run.send_signal(signal.SIGINT)
-            run.wait(60)
+            self.assertEqual(run.wait(), 0)
+            limit.cancel()
         self.assertTrue(all('"samples":' in line for line in manifests), manifests)
 
     def test_merged_days(self):
@@ -182,10 +183,6 @@ class Recipes(Folder):
         self.assertEqual([row["status"] for row in names["manifests"].collect()], ["ok"] * 3)
         names, _ = self.python(batches, spark=spark)
         self.assertEqual(names["samples"].where("status = 'ok'").count(), ALL)
-
-
-# Workers find the package and the program as this process does.
-RAY = {name: os.environ[name] for name in ("PYTHONPATH", "UNWIND_PERF_PROGRAM") if name in os.environ}
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """The tree of converted recordings: its days, and engines that read it as one table."""
 
-import importlib.util
 import os
 import pathlib
 import shutil
@@ -12,16 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import unwind_perf as up
-from folders import Folder, kept
+from folders import Folder, installed, kept
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 CASES = ROOT / "testdata" / "cases"
 FILES = {"sysroot": ROOT / "testdata" / "sysroot"}
 CLOCK_DATA = 29
-
-
-def installed(*names):
-    return all(importlib.util.find_spec(name) for name in names)
 
 
 def with_clock(recording, utc_ns, time_ns):
