@@ -9,7 +9,6 @@
 use std::collections::VecDeque;
 
 use address::Svma;
-use hashbrown::HashSet;
 use iced_x86::InstructionInfoFactory;
 use image_store::Image;
 
@@ -17,6 +16,7 @@ use crate::arch::{Arch, Base, MemoryWords, N_SLOTS, PathState, Sum, SymbolicValu
 use crate::code::bytes::CodeBytes;
 use crate::code::depth::{Depth, FunctionStart, RegisterLocation};
 use crate::code::instructions::{PathInstructions, Successor};
+use crate::code::visits::Visits;
 
 /// Maximum number of instructions: the longest code without a branch, an encoder of 69 KB, has some 15,000.
 const MOST: usize = 1 << 16;
@@ -87,7 +87,8 @@ struct Forward<'a> {
     open: VecDeque<RunStart>,
     /// Paths after a call that need not return.
     doubtful: VecDeque<RunStart>,
-    visited: HashSet<(u64, SymbolicValue, SymbolicValue)>,
+    /// By stack pointer and frame pointer.
+    visits: Visits<2>,
     words: MemoryWords,
     factory: InstructionInfoFactory,
     sp: Agreement<i64>,
@@ -108,7 +109,7 @@ impl<'a> Forward<'a> {
             left: MOST,
             open: VecDeque::new(),
             doubtful: VecDeque::new(),
-            visited: HashSet::new(),
+            visits: Visits::of([code.arch.sp, code.arch.fp]),
             words: MemoryWords::default(),
             factory: InstructionInfoFactory::new(),
             sp: Agreement::Nothing,
@@ -146,12 +147,9 @@ impl<'a> Forward<'a> {
         is_known.then_some(Depth { sp, fp, return_address, saved })
     }
 
-    fn open(&mut self, open: RunStart, doubtful: bool) {
-        let RunStart { at, state, .. } = &open;
-        if !self.start.holds(state.arch.code_address(*at)) {
-            return;
-        }
-        if !self.visited.insert((*at, state.sp(), state.get(state.arch.fp))) {
+    fn open(&mut self, mut open: RunStart, doubtful: bool) {
+        let RunStart { at, state, .. } = &mut open;
+        if !self.start.holds(state.arch.code_address(*at)) || !self.visits.is_new(*at, state) {
             return;
         }
         let queue = if doubtful { &mut self.doubtful } else { &mut self.open };

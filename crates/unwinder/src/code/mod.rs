@@ -19,6 +19,7 @@ mod instructions;
 mod link;
 mod paths;
 mod references;
+mod visits;
 
 pub use allowance::CodeAllowance;
 pub(crate) use called::{Called, FunctionAnalyses, ImageAddress, locate};

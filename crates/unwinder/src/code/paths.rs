@@ -14,6 +14,7 @@ use crate::arch::{MemoryWords, PathState, Sum, SymbolicValue, processor};
 use crate::code::bytes::CodeBytes;
 use crate::code::effect::{X86Successor, run};
 use crate::code::link;
+use crate::code::visits::Visits;
 
 /// A return of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -88,12 +89,14 @@ impl Paths {
     pub(crate) fn from(image: &Image, start: Svma) -> Option<Self> {
         let mut explorer = PathExplorer::new(image, start, MOST_TO_EXITS)?;
         let mut found = Self::default();
-        let mut seen = HashSet::new();
-        while let Some((at, state, doubtful)) = explorer.next() {
+        let mut visits = Visits::of([explorer.code.arch.sp]);
+        while let Some((at, mut state, doubtful)) = explorer.next() {
             if doubtful && (!found.exits.is_empty() || found.ends) {
                 break;
             }
-            if seen.insert((at, state.sp())) {
+            let sp = state.sp();
+            if visits.is_new(at, &mut state) {
+                found.is_partial |= state.sp() != sp;
                 found.follow(&mut explorer, at, state, doubtful);
             }
         }

@@ -1,11 +1,11 @@
 //! All paths from a frame's address to the returns of its function.
 
 use address::Svma;
-use hashbrown::HashSet;
 use image_store::Image;
 
 use crate::arch::{Flow, MemoryWords, N_SLOTS, PathState, Sum, SymbolicValue};
 use crate::code::link::explorer::{LinkExplorer, LinkRun};
+use crate::code::visits::Visits;
 
 /// A return, expressed in register values at the frame's address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,14 +44,13 @@ impl LinkPaths {
         }
         explorer.push(LinkRun { at: start.0, state, call: None, is_doubtful: false });
         let mut found = Self::default();
-        let mut seen = HashSet::new();
         let arch = explorer.arch();
+        let mut visits = Visits::of([arch.sp, arch.return_address]);
         while let Some(mut open) = explorer.next() {
             if open.is_doubtful && !found.exits.is_empty() {
                 break;
             }
-            let link = open.state.get(arch.return_address);
-            if !seen.insert((open.at, open.state.sp(), link)) {
+            if !visits.is_new(open.at, &mut open.state) {
                 continue;
             }
             let end = explorer.run(&mut open, &mut found.words);

@@ -35,6 +35,29 @@ fn a_function_that_never_returns_has_its_return_address_where_its_start_says() {
 }
 
 #[test]
+fn a_loop_that_moves_the_stack_pointer_has_a_known_frame_pointer() {
+    // push %rbx; push %rbp; mov %rsp,%rbp; 1: sub $8,%rsp; dec %ecx; jne 1b; call test: then an endless loop through
+    // a register. No return address follows the saved frame pointer.
+    let free = [0x53, 0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x08, 0xff, 0xc9, 0x75, 0xf8];
+    let program = Program::new(Arch::X86_64, ops())
+        .call(IN_ROOT, MAIN)
+        .call(IN_MAIN, FREE)
+        .code(FREE, &free)
+        .call(FREE + 18, TEST)
+        .code(FREE + 18, &[0xff, 0xe3]);
+    let mut stack = stack();
+    outer(stack.word(FREE + 18).words(0, 100).label("rbp").word(0).word(0xb).word(IN_MAIN));
+    let expected = [
+        (TEST, FoundBy::Sampled),
+        (FREE + 17, FoundBy::Cfi),
+        (IN_MAIN - 1, FoundBy::Code),
+        (IN_ROOT - 1, FoundBy::Cfi),
+    ];
+    let regs = UserRegs::x86_64(TEST, SP).set(reg::BP, stack.address("rbp"));
+    program.check(&regs, &stack, &expected, EndReason::Root);
+}
+
+#[test]
 fn the_start_says_where_a_function_saved_its_link_register() {
     // stp x29, x30, [sp, #-32]!; mov x29, sp; str x19, [sp, #16]; bl test: then an endless loop through a register.
     let words =
