@@ -63,7 +63,7 @@ impl AnnotatedFunction<'_> {
             share(self.function.inclusive.weight, self.total.weight),
         );
         let names = match self.look.short_names {
-            true => ShortNames::new(self.profile, self.names.iter().copied()),
+            true => ShortNames::new(self.profile, [function.name], self.names.iter().copied()),
             false => ShortNames::default(),
         };
         let name = labels::marked(self.profile, function, self.marks, &names);

@@ -14,16 +14,26 @@ use super::labels;
 pub(super) struct ShortNames(HashMap<StringId, String>);
 
 impl ShortNames {
-    /// Shortens the names of a table. Names that would be equal get their parameters back, or else their template
-    /// arguments. If that is not enough, they stay.
+    /// Shortens the shown names of a table. Names that would be equal to others, shown or not, get their parameters
+    /// back, or else their template arguments. If that is not enough, they stay.
     pub(super) fn new(
         profile: &Profile,
-        names: impl IntoIterator<Item = Option<StringId>>,
+        shown: impl IntoIterator<Item = Option<StringId>>,
+        all: impl IntoIterator<Item = Option<StringId>>,
     ) -> Self {
-        let names: HashSet<StringId> = names.into_iter().flatten().collect();
-        let names: Vec<StringId> = names.into_iter().collect();
-        let text = |id: StringId| (id, labels::text(profile.strings.get(id)));
-        let mut left: Vec<(StringId, String)> = names.into_par_iter().map(text).collect();
+        let text = |id: StringId| labels::text(profile.strings.get(id));
+        let shown: HashSet<StringId> = shown.into_iter().flatten().collect();
+        let shortest: HashSet<String> =
+            shown.iter().map(|&id| short_name(&text(id)).into_owned()).collect();
+        let words: HashSet<&[u8]> = shortest.iter().map(|name| last_word(name)).collect();
+        let all: HashSet<StringId> = all.into_iter().flatten().collect();
+        let all: Vec<StringId> = all.into_iter().collect();
+        let mut left: Vec<(StringId, String)> = all
+            .into_par_iter()
+            .filter(|id| shown.contains(id) || has_word(profile.strings.get(*id), &words))
+            .map(|id| (id, text(id)))
+            .filter(|(_, full)| shortest.contains(&*short_name(full)))
+            .collect();
         left.sort_unstable();
         let mut short = HashMap::new();
         let forms: [fn(&str) -> Cow<'_, str>; 3] =
@@ -54,6 +64,20 @@ impl ShortNames {
     }
 }
 
+/// Returns the last word of a short name, which every name with this short form contains; empty if it has no word.
+fn last_word(short: &str) -> &[u8] {
+    short.as_bytes().split(|byte| !is_of_word(*byte)).rfind(|word| !word.is_empty()).unwrap_or(b"")
+}
+
+/// Returns true if a name contains one of the words, or if one is empty.
+fn has_word(name: &[u8], words: &HashSet<&[u8]>) -> bool {
+    words.contains(&b""[..]) || name.split(|byte| !is_of_word(*byte)).any(|it| words.contains(it))
+}
+
+const fn is_of_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,7 +88,8 @@ mod tests {
         let mut shown = |names: &[&str]| -> Vec<String> {
             let ids: Vec<_> =
                 names.iter().map(|it| profile.strings.intern(it.as_bytes())).collect();
-            let short = ShortNames::new(&profile, ids.iter().copied().map(Some));
+            let all = || ids.iter().copied().map(Some);
+            let short = ShortNames::new(&profile, all(), all());
             let text = |(&id, full): (&StringId, &&str)| short.of(id).unwrap_or(full).to_owned();
             ids.iter().zip(names).map(text).collect()
         };
@@ -77,5 +102,37 @@ mod tests {
         // A plain name and one that becomes equal to it.
         assert_eq!(shown(&["f", "f(int)"]), ["f", "f(int)"]);
         assert_eq!(shown(&["f<int>()", "f<char>()", "f(int)"]), ["f<int>", "f<char>", "f(int)"]);
+    }
+
+    #[test]
+    fn names_that_are_not_shown_can_be_equal() {
+        let names = ["a::f(int)", "a::f(float)", "g<int>()", "g_(int)", "a::h(int)", "b::h()", ""];
+        let mut profile = Profile::default();
+        let ids = names.map(|it| profile.strings.intern(it.as_bytes()));
+        let shown = [ids[0], ids[2], ids[4]].map(Some);
+        let short = ShortNames::new(&profile, shown, ids.map(Some));
+        let expected = [Some("a::f(int)"), Some("a::f(float)"), Some("g"), None, Some("a::h")];
+        let expected = expected.map(|name| name.filter(|it| !names.contains(it)));
+        assert_eq!([0, 1, 2, 3, 4].map(|at| short.of(ids[at])), expected);
+        assert_eq!([5, 6].map(|at| short.of(ids[at])), [None; 2]);
+    }
+
+    #[test]
+    fn names_have_the_last_word_of_their_short_form() {
+        for (short, word) in [
+            ("a::b_1", "b_1"),
+            ("operator()", "operator"),
+            ("worker::{lambda#1}", "1"),
+            ("größe", "größe"),
+            ("<>", ""),
+            ("", ""),
+        ] {
+            assert_eq!(last_word(short), word.as_bytes());
+        }
+        let words = HashSet::from([&b"size"[..], b"main"]);
+        assert!(has_word(b"std::vector<int>::size() const", &words));
+        assert!(has_word(b"main", &words));
+        assert!(!has_word(b"main_size(mains)", &words));
+        assert!(has_word(b"anything", &HashSet::from([&b""[..]])));
     }
 }

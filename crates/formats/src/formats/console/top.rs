@@ -96,7 +96,7 @@ impl Printer for TopTable {
         counted.push_str(&parts(&selection));
         let mut text = wrapped_text(&counted, self.look.width, 2);
         text.push('\n');
-        let short = self.short_names(&table);
+        let short = self.short_names(&table, limit);
         let names = |row: &TableRow| names(&keys, &short, row.key);
         let lines: Vec<TopLine<'_>> =
             rows.iter().take(limit).map(|row| TopLine { row, names: names(row) }).collect();
@@ -133,16 +133,19 @@ impl TopTable {
         }
     }
 
-    fn short_names(&self, table: &TopRows<'_>) -> ShortNames {
+    fn short_names(&self, table: &TopRows<'_>, limit: usize) -> ShortNames {
         if !self.look.short_names {
             return ShortNames::default();
         }
-        let functions = table.rows.iter().filter_map(|row| match row.key {
-            RowKey::Function(id) | RowKey::Line(FunctionLine { function: id, .. }) => Some(id),
-            _ => None,
-        });
         let keys = table.keys;
-        ShortNames::new(keys.profile, functions.map(|id| keys.selection.function(id).name))
+        let name = |row: &TableRow| match row.key {
+            RowKey::Function(id) | RowKey::Line(FunctionLine { function: id, .. }) => {
+                keys.selection.function(id).name
+            }
+            _ => None,
+        };
+        let names = || table.rows.iter().map(name);
+        ShortNames::new(keys.profile, names().take(limit), names())
     }
 
     /// Appends the heading and the rows; `costs` precede names.

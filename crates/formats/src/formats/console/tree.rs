@@ -79,12 +79,13 @@ impl Printer for TreeTable {
             let head = format!("{shares}  {unit_name:>width$}  {what}");
             text.push_str(&format!("{heading}{head}{heading:#}\n"));
         }
-        let functions = rows.iter().filter_map(|row| match row.label {
-            CallLabel::Function(id) => Some(selection.function(id).name),
+        let name = |row: &TreeRow| match row.label {
+            CallLabel::Function(id) => selection.function(id).name,
             CallLabel::Truncated => None,
-        });
+        };
+        let shown = lines.iter().take(limit).map(|line| name(line.node));
         let names = match self.look.short_names {
-            true => ShortNames::new(profile, functions),
+            true => ShortNames::new(profile, shown, rows.iter().map(name)),
             false => ShortNames::default(),
         };
         let columns = TreeContext { profile, selection: &selection, names, unit, width };
