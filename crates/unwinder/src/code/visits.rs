@@ -5,8 +5,9 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::arch::{PathState, SymbolicValue};
 
-/// Maximum number of visits of an instruction with exact values.
-const MOST_EXACT: u8 = 8;
+/// Maximum number of visits of an instruction with values that are exact and differ from the first ones. With the
+/// first, there are as many visits as a search considers returns.
+const MOST_EXACT: u8 = 15;
 
 /// The visits of paths from one start, by the values of `N` registers.
 pub(super) struct Visits<const N: usize> {
@@ -68,17 +69,17 @@ mod tests {
             let is_new = visits.is_new(0x1000, &mut state);
             (is_new, state.sp().is_some(), state.get(X86_64.fp).is_some())
         };
-        // The first values, and eight others.
-        for round in 0..9 {
+        // The first values, and fifteen others.
+        for round in 0..16 {
             assert_eq!(visit(&mut visits, -8 * round, 0), (true, true, true));
             assert_eq!(visit(&mut visits, -8 * round, 0), (false, true, true));
         }
         // Only what differs from the first visit is unknown.
-        assert_eq!(visit(&mut visits, -72, 0), (true, false, true));
-        assert_eq!(visit(&mut visits, -80, 0), (false, false, true));
+        assert_eq!(visit(&mut visits, -128, 0), (true, false, true));
+        assert_eq!(visit(&mut visits, -136, 0), (false, false, true));
         assert_eq!(visit(&mut visits, 0, 8), (true, true, false));
-        assert_eq!(visit(&mut visits, -88, 16), (true, false, false));
-        assert_eq!(visit(&mut visits, -96, 24), (false, false, false));
+        assert_eq!(visit(&mut visits, -144, 16), (true, false, false));
+        assert_eq!(visit(&mut visits, -152, 24), (false, false, false));
         // Other instructions have their own visits.
         let mut state = entry.clone();
         state.set(X86_64.sp, entry.sp().map(|it| it.plus(-800)));
