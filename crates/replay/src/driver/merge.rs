@@ -8,6 +8,7 @@ use profile::{
 };
 
 use crate::branches::SliceBranch;
+use crate::driver::node_index::NodeIndex;
 use crate::redactor::Redactor;
 use crate::repair::repaired::RepairedSlice;
 use crate::slice::counts::SliceCounts;
@@ -23,7 +24,7 @@ pub(crate) struct MergedTables {
     pub(crate) profile: Profile,
     locations: InternTable<FrameKey, LocationId>,
     frames: InternTable<FrameKey, FrameId>,
-    stacks: InternTable<StackRow, StackId>,
+    stacks: NodeIndex,
     layouts: Layouts,
     edges: InternTable<EdgeRow, EdgeId>,
     pub(crate) undecoded: u64,
@@ -166,8 +167,7 @@ impl MergedTables {
 
     #[inline]
     fn stack(&mut self, row: StackRow) -> StackId {
-        let stacks = &mut self.profile.stacks;
-        self.stacks.intern(row, || stacks.push(row))
+        self.stacks.intern(row, &mut self.profile.stacks)
     }
 
     #[inline]
