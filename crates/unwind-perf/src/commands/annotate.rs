@@ -23,7 +23,7 @@ use crate::args::{AnnotateArgs, RunOptions, host, pipeline, with_argument};
 use crate::function_filter::filter_functions;
 use crate::terminal::{
     Completeness, Inputs, OutputTarget, Progress, Status, console_look, print_damage,
-    print_not_kept, print_other_events, print_summary, shown, timings_text,
+    print_not_kept, print_other_events, print_summary, shown, summary_text, timings_text,
 };
 
 /// Maximum number of other functions with similar names that are listed.
@@ -88,7 +88,7 @@ fn run_on_pool(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
             print_damage(&analysis);
         }
     } else {
-        print_summary(&analysis, args.run.verbose)?;
+        print_summary(&summary_text(&analysis, args.run.verbose)?);
         print_not_kept(&analysis);
         print_other_events(profile, args.weight.weight());
         print(&analysis, others, &marks, &sources, why.as_deref());

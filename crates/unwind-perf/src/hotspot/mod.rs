@@ -22,7 +22,7 @@ use crate::function_filter::filter_functions;
 use crate::hotspot::output::{CollectedDetails, SharedStream, StreamObserver, StreamOutput};
 use crate::terminal::{
     Completeness, Inputs, Out, OutputTarget, Progress, Status, output_path, print_not_kept,
-    print_summary, timings_text,
+    print_summary, summary_text, timings_text,
 };
 
 /// A conversion of a recording to the stream.
@@ -223,7 +223,7 @@ fn write_statistics(
         write_summary(&analysis.profile, &mut text)?;
         target.write_all(&text)?;
     } else if let Some(verbose) = verbose {
-        print_summary(analysis, verbose)?;
+        print_summary(&summary_text(analysis, verbose)?);
     }
     Ok(())
 }

@@ -27,7 +27,7 @@ pub(crate) use progress::{Progress, WaitLines};
 pub(crate) use shown::{shown, shown_json};
 pub(crate) use size::size;
 pub(crate) use status::{NO_OUTPUT, NOT_RECORDED, Status, exit_code, is_closed_pipe};
-pub(crate) use summary::{print_other_events, print_summary};
+pub(crate) use summary::{print_other_events, print_summary, summary_text};
 pub(crate) use target::{
     Inputs, Out, OutputTarget, is_plain, output_path, print_profile, print_to,
 };

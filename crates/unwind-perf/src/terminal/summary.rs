@@ -11,11 +11,11 @@ use super::color::{stderr_width, summary_styles};
 use super::packages::installs;
 use super::shown::shown;
 
-/// Prints the summary of a run; with all details if `verbose`.
+/// Returns the summary of a run; with all details if `verbose`.
 ///
 /// # Errors
-/// If it cannot be made; a closed standard error is no reason to fail.
-pub(crate) fn print_summary(analysis: &Analysis, verbose: bool) -> io::Result<()> {
+/// If it cannot be made.
+pub(crate) fn summary_text(analysis: &Analysis, verbose: bool) -> io::Result<Vec<u8>> {
     let profile = &analysis.profile;
     let machine = analysis.is_of_this_machine().then(|| &**analysis.host());
     let mut text = Vec::new();
@@ -28,8 +28,12 @@ pub(crate) fn print_summary(analysis: &Analysis, verbose: bool) -> io::Result<()
         let look = ShortSummary { styles, width: stderr_width(), packages: &packages };
         write_short_summary(profile, &look, &mut text)?;
     }
-    let _ = io::stderr().write_all(&text);
-    Ok(())
+    Ok(text)
+}
+
+/// Prints a summary. A closed standard error is no reason to fail.
+pub(crate) fn print_summary(text: &[u8]) {
+    let _ = io::stderr().write_all(text);
 }
 
 /// Prints which event is counted if the recording has several, and how to choose another one.

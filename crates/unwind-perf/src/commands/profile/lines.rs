@@ -10,7 +10,7 @@ use formats::{Format, GrowingSamples};
 use host::{FileKind, Origin};
 use pipeline::{Error, Grown, Observer, Schedule, Sink, StreamOptions};
 
-use super::account::print_account;
+use super::account::{Summary, print_account};
 use crate::args::{RunArgs, RunOptions, host, pipeline, source, with_argument};
 use crate::commands::no_samples::no_samples_advice;
 use crate::terminal::{Inputs, Out, OutputTarget, Progress, Status, output_path, to_terminal};
@@ -59,7 +59,8 @@ pub(super) fn print_lines(
     let Lines { printer, mut out, .. } = lines;
     printer.finish(&analysis.profile, &mut out).with_context(|| target.failed())?;
     out.complete().with_context(|| target.failed())?;
-    print_account(analysis, None, args)
+    let summary = Summary::new(&analysis, args)?;
+    print_account(analysis, summary, None, args)
 }
 
 /// Prints the new samples of a growing profile.

@@ -4,6 +4,7 @@ mod account;
 mod lines;
 mod tables;
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,9 +14,10 @@ use formats::{
 };
 use host::{FreedMemory, Origin};
 use pipeline::{Analysis, Observer, Options, RecallNeeds, StreamOptions};
+use profile::Profile;
 use profile::query::FoldedFrames;
 
-use self::account::print_account;
+use self::account::{Summary, print_account};
 pub(super) use self::lines::is_stream;
 use self::lines::print_lines;
 pub(super) use self::tables::{spans, top, tree};
@@ -390,15 +392,12 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
         }
         None => (printer, None),
     };
-    let removed = folded.map(|frames| analysis.profile.fold_waits(frames));
     // A page is opened only after the bar is cleared; its name is output.
-    let written = match &picture {
-        Some(picture) => picture.write(&analysis.profile, &*printer).map(Some),
-        None => print_profile(&analysis.profile, &*printer, &target).map(|()| None),
+    let write = |profile: &Profile| match &picture {
+        Some(picture) => picture.write(profile, &*printer).map(Some),
+        None => print_profile(profile, &*printer, &target).map(|()| None),
     };
-    if let Some(removed) = removed {
-        analysis.profile.unfold_waits(removed);
-    }
+    let (written, summary) = written_and_summed_up(&mut analysis, folded, write, args);
     progress.clear();
     if let Some(written) = written? {
         written.announce(!no_open)?;
@@ -406,5 +405,28 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
     if let Some(message) = message.filter(|_| !args.quiet) {
         print_note(&message);
     }
-    print_account(analysis, one_event, args)
+    print_account(analysis, summary?, one_event, args)
+}
+
+/// Writes the output, without the frames of waits that `folded` selects, and makes the summary of all frames. If no
+/// frames are removed, another thread makes the summary during the output.
+fn written_and_summed_up<T>(
+    analysis: &mut Analysis,
+    folded: Option<FoldedFrames>,
+    write: impl FnOnce(&Profile) -> T,
+    args: &RunArgs,
+) -> (T, io::Result<Summary>) {
+    if let Some(frames) = folded {
+        let removed = analysis.profile.fold_waits(frames);
+        let written = write(&analysis.profile);
+        analysis.profile.unfold_waits(removed);
+        return (written, Summary::new(analysis, args));
+    }
+    let analysis = &*analysis;
+    let mut summary = None;
+    let written = rayon::in_place_scope(|scope| {
+        scope.spawn(|_| summary = Some(Summary::new(analysis, args)));
+        write(&analysis.profile)
+    });
+    (written, summary.unwrap_or_else(|| Summary::new(analysis, args)))
 }

@@ -40,7 +40,7 @@ pub(crate) use self::unwinding::{start_program, unwind_recording};
 use crate::args::{Cli, RecordArgs, StackSize, host, pipeline, source, with_argument};
 use crate::commands;
 use crate::terminal::{
-    Status, print_damage, print_error, print_note, print_summary, shown, to_terminal,
+    Status, print_damage, print_error, print_note, print_summary, shown, summary_text, to_terminal,
 };
 
 /// Records a program, and examines the recording.
@@ -208,7 +208,7 @@ fn account(
         return Ok(());
     }
     if !args.quiet {
-        print_summary(analysis, args.verbose)?;
+        print_summary(&summary_text(analysis, args.verbose)?);
         recorded.stack_tip.iter().for_each(|tip| print_note(tip));
     } else if analysis.is_damaged {
         print_damage(analysis);
