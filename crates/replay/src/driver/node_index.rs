@@ -11,7 +11,7 @@ const LINKED: usize = 4;
 /// Ids of the nodes of a table of stacks, by caller and frame.
 ///
 /// In a C++ compile, 98 % of the inner nodes have one child, and 95 % of the nodes follow their caller in the table.
-/// So links are read in order, and entries of a hash table are on another page for each node.
+/// So the links of a chain are side by side. Entries of a hash table would be far apart.
 #[derive(Debug, Default)]
 pub(super) struct NodeIndex {
     /// The first node without a caller.
