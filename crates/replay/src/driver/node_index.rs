@@ -45,7 +45,7 @@ impl NodeIndex {
         let (mut next, mut last) = (first, None);
         for _ in 0..LINKED {
             let Some(child) = next else {
-                let child = self.push(row, stacks);
+                let child = push(row, &mut self.links, stacks);
                 self.link(row.parent, last, child);
                 return child;
             };
@@ -56,10 +56,6 @@ impl NodeIndex {
         }
         let Self { others, links, .. } = self;
         others.intern(row, || push(row, links, stacks))
-    }
-
-    fn push(&mut self, row: StackRow, stacks: &mut Table<StackId, StackRow>) -> StackId {
-        push(row, &mut self.links, stacks)
     }
 
     /// Links a new child of `parent` after the `last` one.

@@ -14,7 +14,7 @@ use crate::arch::{MemoryWords, PathState, Sum, SymbolicValue, processor};
 use crate::code::bytes::CodeBytes;
 use crate::code::effect::{X86Successor, run};
 use crate::code::link;
-use crate::code::visits::Visits;
+use crate::code::visits::{MOST_EXITS, Visits};
 
 /// A return of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,8 +81,6 @@ const ENTRIES: u64 = 4;
 const ALIGNMENT: u64 = 16;
 /// Maximum number of other functions that one continues in.
 const MOST_TAILS: usize = 64;
-/// Maximum number of exits of one function.
-const MOST_EXITS: usize = 16;
 
 impl Paths {
     /// Finds the exits from an instruction of a file.

@@ -5,9 +5,9 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::arch::{PathState, SymbolicValue};
 
-/// Maximum number of visits of an instruction with values that are exact and differ from the first ones. With the
-/// first, there are as many visits as a search considers returns.
-const MOST_EXACT: u8 = 15;
+/// Maximum number of different returns of a function that a search considers, and of visits of an instruction with
+/// exact values: each visit of a return can have another stack pointer.
+pub(super) const MOST_EXITS: usize = 16;
 
 /// The visits of paths from one start, by the values of `N` registers.
 pub(super) struct Visits<const N: usize> {
@@ -20,8 +20,8 @@ pub(super) struct Visits<const N: usize> {
 struct InstructionVisits<const N: usize> {
     /// Values of the first visit.
     first: [SymbolicValue; N],
-    /// Number of visits with other values.
-    others: u8,
+    /// Number of visits with these values, or with other exact ones.
+    exact: usize,
 }
 
 impl<const N: usize> Visits<N> {
@@ -37,10 +37,10 @@ impl<const N: usize> Visits<N> {
         if self.states.contains(&(at, values)) {
             return false;
         }
-        let none = InstructionVisits { first: values, others: 0 };
+        let none = InstructionVisits { first: values, exact: 1 };
         let visits = self.instructions.entry(at).or_insert(none);
-        if visits.others < MOST_EXACT {
-            visits.others += u8::from(values != visits.first);
+        if visits.exact < MOST_EXITS {
+            visits.exact += usize::from(values != visits.first);
             return self.states.insert((at, values));
         }
         for (register, (value, first)) in registers.into_iter().zip(values.iter().zip(visits.first))

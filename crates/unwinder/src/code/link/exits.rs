@@ -5,7 +5,7 @@ use image_store::Image;
 
 use crate::arch::{Flow, MemoryWords, N_SLOTS, PathState, Sum, SymbolicValue};
 use crate::code::link::explorer::{LinkExplorer, LinkRun};
-use crate::code::visits::Visits;
+use crate::code::visits::{MOST_EXITS, Visits};
 
 /// A return, expressed in register values at the frame's address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,8 +30,6 @@ pub(crate) struct LinkPaths {
 
 /// Maximum number of instructions to follow.
 const MOST: usize = 6_000;
-/// Maximum number of different returns of one function.
-const MOST_EXITS: usize = 16;
 
 impl LinkPaths {
     /// Finds the returns from an instruction of a file, which has its lowest bit set for Thumb. A frame that is not a
