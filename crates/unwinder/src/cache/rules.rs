@@ -31,10 +31,10 @@ const OF_NARROW: u64 = 1 << (ADDRESS_BITS - 1);
 /// Width of the part of an entry that holds the index of the rule plus one.
 const RULE_BITS: u32 = 22;
 
-/// Numbers of buckets, as powers of two: 1 MiB, 8 MiB, 32 MiB. A larger table is made when the bucket of some key is
-/// full in all smaller ones. Rules that fit into none are compiled again each time. Invariant: the index of a bucket
+/// Numbers of buckets, as powers of two: 1 MiB, 1 MiB, 8 MiB, 32 MiB. A table is made when the bucket of some key is
+/// full in all former ones. Rules that fit into none are compiled again each time. Invariant: the index of a bucket
 /// and the tag of an entry together contain the whole key.
-const LEVELS: [u32; 3] = [14, 17, 19];
+const LEVELS: [u32; 4] = [14, 14, 17, 19];
 const _: () = assert!(KEY_BITS - LEVELS[0] + RULE_BITS <= 64);
 
 /// A key, with its bits mixed.
@@ -83,7 +83,7 @@ struct Rules {
 /// A cache of rules.
 #[derive(Debug)]
 pub(crate) struct RuleCache {
-    levels: [OnceLock<Box<[Bucket]>>; 3],
+    levels: [OnceLock<Box<[Bucket]>>; LEVELS.len()],
     rules: RwLock<Rules>,
     /// True if some rule did not fit.
     is_full: AtomicBool,
@@ -92,7 +92,7 @@ pub(crate) struct RuleCache {
 impl RuleCache {
     pub(crate) fn new() -> Self {
         Self {
-            levels: [const { OnceLock::new() }; 3],
+            levels: [const { OnceLock::new() }; LEVELS.len()],
             rules: RwLock::default(),
             is_full: AtomicBool::new(false),
         }
@@ -221,7 +221,7 @@ mod tests {
         let mut colliding = (0..)
             .filter_map(|svma| RuleKey::new::<WIDE>(1, Svma(svma)))
             .filter(|key| key.bucket(LEVELS[2]) == bucket);
-        let held: Vec<_> = colliding.by_ref().take(24).collect();
+        let held: Vec<_> = colliding.by_ref().take(32).collect();
         held.iter().for_each(|&key| cache.insert(key, full(7)));
         assert!(!cache.is_full());
         let other = colliding.next().expect("there are more");
