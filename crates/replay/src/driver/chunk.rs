@@ -16,9 +16,8 @@ use crate::plan::planned::{Plan, PlannedSample};
 use crate::slice::evidence::UnwoundChains;
 use crate::slice::walk::{SliceInputs, WalkedSlice, walk_slice};
 
-/// Samples that are walked and interned together.
-/// Slices are smaller, down to [`LEAST_SLICE`],
-/// if a chunk has fewer slices of this size than two per thread; the output is the same.
+/// Samples that are walked and interned together. The last slices of a chunk are smaller, down to [`LEAST_SLICE`], so
+/// that all threads end at nearly the same time. The output is the same.
 const SLICE: usize = 512;
 const LEAST_SLICE: usize = 128;
 /// Samples in one plan.
@@ -46,7 +45,7 @@ pub(crate) struct WalkedChunk {
 
 impl PlannedChunk {
     /// Walks the samples.
-    /// Threads take slices one by one, so at the end they wait for at most one slice.
+    /// Threads take slices one by one in their order, so at the end they wait for at most one of the smallest.
     pub(crate) fn walk(
         self,
         engine: &Engine,
@@ -58,8 +57,6 @@ impl PlannedChunk {
     ) -> WalkedChunk {
         let Self { batch, plan, unwound, fields, drops_stacks, is_last } = self;
         let Plan { samples, spaces } = plan;
-        let shared = samples.len() / (2 * rayon::current_num_threads());
-        let slices = samples.par_chunks(shared.clamp(LEAST_SLICE, SLICE)).with_max_len(1);
         let memory = &images.options().memory;
         let held = HeldMemory::new(memory, MemoryUse::Stacks);
         let walk = |slice: &[PlannedSample]| {
@@ -88,10 +85,23 @@ impl PlannedChunk {
             }
             result
         };
-        let slices = slices.map(walk).collect();
+        let slices = slices_of(&samples, rayon::current_num_threads()).enumerate().par_bridge();
+        let mut slices: Vec<_> = slices.map(|(number, slice)| (number, walk(slice))).collect();
+        slices.sort_unstable_by_key(|(number, _)| *number);
         spaces.discard();
-        WalkedChunk { slices, is_last }
+        WalkedChunk { slices: slices.into_iter().map(|(_, slice)| slice).collect(), is_last }
     }
+}
+
+/// Returns the slices of a chunk for that many threads: each has at most half of a thread's share of the rest.
+fn slices_of<T>(samples: &[T], threads: usize) -> impl Iterator<Item = &[T]> {
+    let mut rest = samples;
+    std::iter::from_fn(move || {
+        let size = (rest.len() / (2 * threads)).clamp(LEAST_SLICE, SLICE).min(rest.len());
+        let (first, others) = rest.split_at(size);
+        rest = others;
+        (!first.is_empty()).then_some(first)
+    })
 }
 
 /// Caches of workers that are not walking: at most one per thread.

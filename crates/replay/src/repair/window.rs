@@ -97,7 +97,8 @@ impl Window {
         self.before_last = self.before_last.map(|_| 0);
         let max_frames = self.max_frames;
         let merging = InOrder::new(slices.len(), merge);
-        slices.into_par_iter().with_max_len(1).for_each(|(number, mut slice)| {
+        // Taken in order, so that slices are merged as they are completed.
+        slices.into_iter().par_bridge().for_each(|(number, mut slice)| {
             extend(number, &mut slice, &found, max_frames);
             merging.put(number, self.repaired(slice, code));
         });
