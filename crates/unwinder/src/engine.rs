@@ -411,10 +411,10 @@ fn code_around(svma: Svma, image: &Image) -> Option<(&[u8], usize)> {
 pub fn signal_trampoline(image: &Image, svma: Svma) -> Option<Svma> {
     let arch = image.arch().and_then(processor)?;
     let (code, at) = code_around(svma, image)?;
+    let mut in_call = (0..arch.system_call()).filter_map(|byte| at.checked_sub(byte));
+    in_call.find_map(|at| arch.signal_form(code, at))?;
     let start = (0..=at)
         .rev()
         .find(|&start| code.get(start..).is_some_and(|code| arch.is_signal_trampoline(code)))?;
-    let in_call = (0..arch.system_call()).filter_map(|byte| at.checked_sub(byte));
-    in_call.into_iter().find_map(|at| arch.signal_form(code, at))?;
     Some(Svma(svma.0.wrapping_sub((at - start) as u64)))
 }
