@@ -18,7 +18,7 @@ use crate::join::observed::ObservedStack;
 const MOST_FRAMES: usize = 64;
 
 /// Returns the outermost frame of a truncated chain if the frames of the chain prove it.
-pub(super) fn beginning(
+pub(crate) fn beginning(
     observed: &ObservedStack<'_>,
     code: CodeContext<'_>,
 ) -> Option<CodeLocation> {

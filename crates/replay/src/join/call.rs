@@ -25,6 +25,40 @@ pub(crate) struct ActiveCall {
     pub(super) snapshot: Option<NonZeroU32>,
 }
 
+/// Callers of a chain, innermost first, appended to those of other chains.
+pub(super) struct CallerList<'l> {
+    locations: &'l mut Vec<CodeLocation>,
+    /// Number of callers of other chains.
+    first: usize,
+    /// Number of all callers when the list is full.
+    full: usize,
+}
+
+impl<'l> CallerList<'l> {
+    /// Begins a list that is full with more than `most` callers: the chain omits the others.
+    pub(super) fn new(locations: &'l mut Vec<CodeLocation>, most: usize) -> Self {
+        let first = locations.len();
+        Self { locations, first, full: first.saturating_add(most).saturating_add(1) }
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.locations.len() - self.first
+    }
+
+    pub(super) const fn is_full(&self) -> bool {
+        self.locations.len() >= self.full
+    }
+
+    pub(super) fn push(&mut self, caller: CodeLocation) {
+        self.locations.push(caller);
+    }
+
+    /// Adds callers until the list is full.
+    pub(super) fn extend(&mut self, callers: impl Iterator<Item = CodeLocation>) {
+        self.locations.extend(callers.take(self.full.saturating_sub(self.locations.len())));
+    }
+}
+
 impl ActiveCall {
     /// Returns true if both calls have the same CFA and return address.
     pub(crate) fn is_same(&self, other: &Self) -> bool {

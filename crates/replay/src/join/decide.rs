@@ -2,9 +2,7 @@
 
 use unwinder::CodeLocation;
 
-use crate::join::beginning::beginning;
-use crate::join::call::{ActiveCall, Link};
-use crate::join::functions::CodeContext;
+use crate::join::call::{ActiveCall, CallerList, Link};
 use crate::join::gap::{Gap, Lists};
 use crate::join::observed::ObservedStack;
 use crate::join::view::CallerView;
@@ -30,87 +28,82 @@ pub(crate) struct TruncatedChain {
     shown_to: u64,
     /// True if it may be completed outside of a gap.
     gaps: bool,
+    /// Maximum number of its frames. With more callers, its root does not matter.
+    max_frames: usize,
 }
 
 impl TruncatedChain {
     /// Creates the chain of a sample that has frames.
-    pub(crate) fn new(observed: &ObservedStack<'_>, gaps: bool) -> Self {
+    pub(crate) fn new(observed: &ObservedStack<'_>, gaps: bool, max_frames: usize) -> Self {
         let (first, last) = (observed.frames.first(), observed.frames.last());
         let sp = first.map_or(0, |frame| frame.sp);
         let shown_to = observed.shown_to().unwrap_or(last.map_or(0, |frame| frame.sp));
-        Self { sp, shown_to, gaps }
+        Self { sp, shown_to, gaps, max_frames }
     }
 
     /// Completes the chain: call by call while the evidence decides,
     /// then after a gap with calls active before and afterwards.
-    /// Appends the callers to `locations`; returns `None` if there are none.
+    /// If the root remains unknown, appends a gap and the beginning of the stack.
+    /// Appends the callers to `locations`, at most one more than the chain may have; returns `None` if there are none.
     pub(crate) fn repair<'a>(
-        &self,
-        [mut past, mut future]: [CallerView<'a>; 2],
-        lists: &mut Lists<'a>,
-        locations: &mut Vec<CodeLocation>,
-    ) -> Option<ChainRepair> {
-        past.doubt(&future);
-        future.doubt(&past);
-        let first = locations.len();
-        let mut repaired = ChainRepair::default();
-        self.extend_outwards([past, future], lists, &mut repaired, locations);
-        repaired.len = locations.len() - first;
-        (repaired.len > 0).then_some(repaired)
-    }
-
-    /// The same; if the root remains unknown, appends a gap and the beginning of the stack.
-    pub(crate) fn repair_to_beginning<'a>(
         &self,
         views: [CallerView<'a>; 2],
         lists: &mut Lists<'a>,
         locations: &mut Vec<CodeLocation>,
-        observed: &ObservedStack<'_>,
-        code: CodeContext<'_>,
+        beginning: impl FnOnce() -> Option<CodeLocation>,
     ) -> Option<ChainRepair> {
-        let found = self.repair(views, lists, locations);
-        if !self.gaps || found.is_some_and(|it| it.root.is_some() || it.gap.is_some()) {
-            return found;
+        let callers = &mut CallerList::new(locations, self.max_frames);
+        let mut repaired = self.extend_outwards(views, lists, callers);
+        let is_open = repaired.root.is_none() && repaired.gap.is_none() && !callers.is_full();
+        if self.gaps
+            && is_open
+            && let Some(location) = beginning()
+        {
+            (repaired.gap, repaired.begins) = (Some(callers.len()), true);
+            callers.push(location);
         }
-        let Some(location) = beginning(observed, code) else { return found };
-        let known = found.unwrap_or_default();
-        locations.push(location);
-        Some(ChainRepair { len: known.len + 1, gap: Some(known.len), root: None, begins: true })
+        repaired.len = callers.len();
+        (repaired.len > 0).then_some(repaired)
     }
 
     fn extend_outwards<'a>(
         &self,
-        [past, future]: [CallerView<'a>; 2],
+        [mut past, mut future]: [CallerView<'a>; 2],
         lists: &mut Lists<'a>,
-        repaired: &mut ChainRepair,
-        locations: &mut Vec<CodeLocation>,
-    ) {
-        let first = locations.len();
+        callers: &mut CallerList<'_>,
+    ) -> ChainRepair {
+        past.doubt(&future);
+        future.doubt(&past);
+        let mut repaired = ChainRepair::default();
         let (mut before, mut after) = (past, future);
         let mut shown_to = self.shown_to;
         while let Some(call) = next(&mut before, &mut after) {
-            locations.push(call.caller);
+            callers.push(call.caller);
             let call = match call.link {
                 Link::Root => call,
-                _ => before.advance_linked(&mut after, locations).unwrap_or(call),
+                _ => before.advance_linked(&mut after, callers).unwrap_or(call),
             };
             shown_to = call.cfa;
             if call.link == Link::Root {
                 repaired.root = Some(call.cfa.saturating_sub(self.sp));
-                return;
+                return repaired;
+            }
+            if callers.is_full() {
+                return repaired;
             }
         }
         if !self.gaps {
-            return;
+            return repaired;
         }
         // If another function had this CFA earlier or later, that call is not this one.
         let over = [before.next(), after.next()].into_iter().flatten();
         let over = over.filter(|(_, link)| *link == Link::OtherFunction).map(|(call, _)| call.cfa);
         let shown_to = over.fold(shown_to, u64::max);
         let calls = Gap::new([&past, &future], lists, self.sp, shown_to).calls();
-        repaired.gap = calls.innermost().map(|_| locations.len() - first);
+        repaired.gap = calls.innermost().map(|_| callers.len());
         repaired.root = calls.outermost().map(|call| call.cfa.saturating_sub(self.sp));
-        locations.extend(calls.callers());
+        callers.extend(calls.callers());
+        repaired
     }
 }
 

@@ -47,6 +47,7 @@ mod trials;
 mod variety;
 mod view;
 
+pub(crate) use beginning::beginning;
 pub(crate) use compare::StackEvidence;
 pub(crate) use decide::{ChainRepair, TruncatedChain};
 pub(crate) use functions::{CodeContext, FunctionCache};

@@ -1,8 +1,6 @@
 //! A sample's callers as one direction of time knows them.
 
-use unwinder::CodeLocation;
-
-use crate::join::call::{ActiveCall, Link};
+use crate::join::call::{ActiveCall, CallerList, Link};
 use crate::join::snapshots::SnapshotCalls;
 use crate::join::start::StartCalls;
 use crate::join::trials::Trials;
@@ -63,26 +61,27 @@ impl<'a> CallerView<'a> {
 
     /// Advances over calls that samples showed together and that need no decision.
     /// Either both directions show the same calls, or one is sure of them and the other has none.
-    /// Appends their callers to `locations`, up to the root, and returns the last call.
+    /// Appends their callers, up to the root or until the list is full, and returns the last call.
     pub(super) fn advance_linked(
         &mut self,
         other: &mut Self,
-        locations: &mut Vec<CodeLocation>,
+        callers: &mut CallerList<'_>,
     ) -> Option<&'a ActiveCall> {
         match (self.link, other.link) {
-            (_, Link::Gap) => self.advance_alone(locations),
-            (Link::Gap, _) => other.advance_alone(locations),
-            _ => self.advance_together(other, locations),
+            (_, Link::Gap) => self.advance_alone(callers),
+            (Link::Gap, _) => other.advance_alone(callers),
+            _ => self.advance_together(other, callers),
         }
     }
 
-    fn advance_alone(&mut self, locations: &mut Vec<CodeLocation>) -> Option<&'a ActiveCall> {
+    fn advance_alone(&mut self, callers: &mut CallerList<'_>) -> Option<&'a ActiveCall> {
         let mut last = None;
-        while self.sure
+        while !callers.is_full()
+            && self.sure
             && self.link <= Link::Observed
             && let Some((call, outer)) = self.calls.split_innermost()
         {
-            locations.push(call.caller);
+            callers.push(call.caller);
             (self.calls, self.link) = (outer, call.link);
             last = Some(call);
             if call.link == Link::Root {
@@ -95,15 +94,16 @@ impl<'a> CallerView<'a> {
     fn advance_together(
         &mut self,
         other: &mut Self,
-        locations: &mut Vec<CodeLocation>,
+        callers: &mut CallerList<'_>,
     ) -> Option<&'a ActiveCall> {
         let mut last = None;
-        while self.link.max(other.link) <= Link::Observed
+        while !callers.is_full()
+            && self.link.max(other.link) <= Link::Observed
             && let Some((one, outer)) = self.calls.split_innermost()
             && let Some((two, other_outer)) = other.calls.split_innermost()
             && one.is_same(two)
         {
-            locations.push(one.caller);
+            callers.push(one.caller);
             (self.calls, self.link) = (outer, one.link);
             (other.calls, other.link) = (other_outer, two.link);
             last = Some(one);

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use unwinder::CodeLocation;
 
-use crate::join::{CallHistory, ChainRepair, Lists, Trials, TruncatedChain};
+use crate::join::{CallHistory, ChainRepair, Lists, Trials, TruncatedChain, beginning};
 use crate::repair::thread_group::{EarlierEvidence, LaterEvidence, SamplePosition, WindowSlices};
 
 /// Number of samples that one task decides.
@@ -113,7 +113,7 @@ impl<'w> RepairContext<'w> {
             future.view(&later.evidence, later.outside, trials),
         ];
         let several = before.several || future.has_several(&later.evidence);
-        let chain = TruncatedChain::new(&observed, self.gaps && !several);
-        chain.repair_to_beginning(views, lists, locations, &observed, window.code)
+        let chain = TruncatedChain::new(&observed, self.gaps && !several, window.max_frames);
+        chain.repair(views, lists, locations, || beginning(&observed, window.code))
     }
 }

@@ -26,6 +26,8 @@ pub(crate) struct SamplePosition {
 pub(crate) struct WindowSlices<'w> {
     pub(crate) slices: &'w VecDeque<WalkedSlice>,
     pub(crate) repaired: usize,
+    /// Maximum number of user frames of a chain.
+    pub(crate) max_frames: usize,
     pub(crate) code: CodeContext<'w>,
 }
 

@@ -235,8 +235,8 @@ impl Window {
     #[inline(never)] // A stage of its own in profiles, as the next one.
     fn find(&mut self, window: usize, repaired: usize, code: CodeContext<'_>) -> Vec<Repairs> {
         let groups = self.positions(window);
-        let slices = &self.slices;
-        let window = WindowSlices { slices, repaired, code };
+        let Self { slices, max_frames, .. } = self;
+        let window = WindowSlices { slices, repaired, max_frames: *max_frames, code };
         let pairs = self.groups.par_iter_mut().zip(&groups);
         pairs.for_each(|(group, positions)| group.observe(window, positions));
         let mut trials = Trials::default();

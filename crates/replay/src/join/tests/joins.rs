@@ -1,6 +1,7 @@
 //! Chains completed call by call: sufficient evidence, and contradictions.
 
-use crate::join::tests::notation::{check, check_exact};
+use crate::join::tests::functions::{indirect, world};
+use crate::join::tests::notation::{World, check, check_exact};
 
 /// The same call of `D` as before, so its callers are the same.
 #[test]
@@ -21,6 +22,29 @@ fn the_future_alone() {
         D@10:1 C@20 B@30 A@40 $
     ",
     );
+}
+
+/// One caller more than a chain may have shows that others are missing, here `B` and `A`, or `A` outside of a gap.
+#[test]
+fn callers_beyond_the_longest_chain() {
+    let text = "
+        E@10:1 D@20 C@30 B@40 A@50 $
+        E@10:1 D@20 |30               => C B A $
+    ";
+    check(text);
+    for (max_frames, found) in [(0, "=> C"), (1, "=> C B"), (2, "=> C B A $")] {
+        let mut world = World { max_frames, ..World::new() };
+        world.check_with(&text.replace("=> C B A $", found), true);
+    }
+    let text = "
+        X@30 A@40 $
+        4 x D@10 C@20:7 B@30:6 A@40 $
+        E@8 |                         => ~ B $
+        4 x D@10 C@20:7 B@30:6 A@40 $
+        X@30 A@40 $
+    ";
+    let mut world = World { max_frames: 0, ..world(&[indirect('A')]) };
+    world.check_with(text, true);
 }
 
 /// A repaired chain gives evidence for the later samples, which are compared with its frames.

@@ -130,7 +130,9 @@ pub(super) struct World {
     pub(super) engine: Engine,
     pub(super) images: ImageStore,
     pub(super) modules: Vec<Arc<Module>>,
-    functions: FunctionCache,
+    pub(super) functions: FunctionCache,
+    /// Maximum number of frames of a chain.
+    pub(super) max_frames: usize,
 }
 
 impl World {
@@ -141,7 +143,8 @@ impl World {
 
     /// The files of these modules.
     pub(super) fn with_modules(images: ImageStore, modules: Vec<Arc<Module>>) -> Self {
-        Self { engine: Engine::new(), images, modules, functions: FunctionCache::default() }
+        let functions = FunctionCache::default();
+        Self { engine: Engine::new(), images, modules, functions, max_frames: usize::MAX }
     }
 
     /// Shows a sample to a memory; calls `f` with the comparison before the memory is updated.
@@ -151,7 +154,7 @@ impl World {
         sample: &Sample,
         f: impl FnOnce(&mut CallHistory, &Comparison, &mut SampleContext<'_>) -> R,
     ) -> R {
-        let Self { engine, images, modules, functions } = self;
+        let Self { engine, images, modules, functions, .. } = self;
         let code = CodeContext { engine, images, modules };
         let mut sample =
             SampleContext { observed: sample.observed(), functions, code, truncated_from: 0 };
@@ -195,9 +198,9 @@ impl World {
                 past.view_at_snapshot(&before, start, outside, &learned.trials),
                 future.view(&after, key, &learned.trials),
             ];
-            let chain = TruncatedChain::new(&sample.observed(), gaps && !several);
+            let chain = TruncatedChain::new(&sample.observed(), gaps && !several, self.max_frames);
             let mut locations = Vec::new();
-            let repaired = chain.repair(views, &mut Lists::default(), &mut locations);
+            let repaired = chain.repair(views, &mut Lists::default(), &mut locations, || None);
             all.push(repaired.map_or(String::new(), |repaired| shown(&repaired, &locations)));
         }
         all
