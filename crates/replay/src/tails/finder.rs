@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use address::{ById as _, ModuleId, Svma};
 use budget::Exhausted;
@@ -10,6 +10,7 @@ use hashbrown::HashMap;
 use image_store::LoadedImage;
 use module_map::MappedKind;
 use profile::FoundBy;
+use rayon::prelude::*;
 use unwinder::{Arch, CallTarget, call_target, longest_call, slot_of_call};
 
 use crate::join::CodeContext;
@@ -18,7 +19,8 @@ use crate::tails::files::{
     code_at,
 };
 use crate::tails::paths::{Between, PathSearch, TailCaller};
-use crate::tails::units::Units;
+use crate::tails::shared::SharedResults;
+use crate::tails::units::{SharedUnits, Units};
 
 /// The fields of a frame that tail calls depend on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,12 +47,12 @@ pub(crate) enum TailFrame {
 #[derive(Default, Debug)]
 pub(crate) struct TailCalls {
     idle: Mutex<Vec<Finder>>,
-    shared: Arc<SharedResults>,
+    between: Arc<SharedBetween>,
+    units: Arc<SharedUnits>,
 }
 
-/// Results shared by all finders: the functions between the called one and the running one.
-#[derive(Default, Debug)]
-struct SharedResults(Mutex<HashMap<[FdeRange; 2], Arc<OnceLock<Between>>>>);
+/// The functions between the called one and the running one, for all finders.
+type SharedBetween = SharedResults<[FdeRange; 2], Between>;
 
 /// Target of the call before a caller's return address.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +73,7 @@ pub(crate) struct Finder {
     /// File of each module.
     modules: HashMap<ModuleId, Option<Arc<LoadedImage>>>,
     calls: HashMap<(ModuleId, u64), ResolvedCall>,
-    shared: Arc<SharedResults>,
+    between: Arc<SharedBetween>,
     pairs: HashMap<[(ModuleId, u64); 2], Option<Decision>>,
 }
 
@@ -87,7 +89,11 @@ impl TailCalls {
     /// Takes a finder, with its earlier decisions if there is an idle one.
     pub(crate) fn take(&self) -> Finder {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        idle.unwrap_or_else(|| Finder { shared: Arc::clone(&self.shared), ..Finder::default() })
+        idle.unwrap_or_else(|| Finder {
+            between: Arc::clone(&self.between),
+            units: Units::sharing(&self.units),
+            ..Finder::default()
+        })
     }
 
     /// Returns a finder for reuse.
@@ -98,19 +104,9 @@ impl TailCalls {
     /// Returns the files with code that was not fully searched.
     pub(crate) fn into_exhausted(self) -> BTreeMap<PathBuf, Exhausted> {
         let finders = self.idle.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let all = finders.into_iter().flat_map(|it| it.files.allowance.into_exhausted());
-        all.collect()
-    }
-}
-
-impl SharedResults {
-    /// Returns the entry of a result; a thread that needs it waits for the one that computes it.
-    fn get(&self, called_and_callee: [FdeRange; 2]) -> Arc<OnceLock<Between>> {
-        let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if cached.len() >= MAX_CACHED {
-            cached.clear();
-        }
-        Arc::clone(cached.entry(called_and_callee).or_default())
+        // In parallel, because freeing the caches takes most of the time.
+        let all = finders.into_par_iter().with_max_len(1);
+        all.flat_map_iter(|it| it.files.allowance.into_exhausted()).collect()
     }
 }
 
@@ -229,7 +225,6 @@ impl Finder {
             ResolvedCall::Unknown => return None,
         };
         let between = called.map(|called| {
-            let between = self.shared.get([called, at]);
             let find = || {
                 // A separate part of the called function. Its code would show it, too.
                 if search.files.is_part_of(at, called, code) {
@@ -237,7 +232,7 @@ impl Finder {
                 }
                 search.between(called, FileAddress { file: callee.serial, svma })
             };
-            between.get_or_init(find).clone()
+            self.between.get([called, at], find)
         });
         let frame = |left: &TailCaller| {
             let module_of = |serial: u32| match serial {

@@ -15,6 +15,7 @@ mod files;
 mod finder;
 mod jumps;
 mod paths;
+mod shared;
 mod units;
 
 pub(crate) use finder::{CodeFrame, Finder, ResolvedCall, TailCalls, TailFrame};

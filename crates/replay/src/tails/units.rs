@@ -7,6 +7,7 @@ use hashbrown::HashMap;
 use crate::join::CodeContext;
 use crate::tails::files::{DynamicSymbol, FdeRange, FileLookups, JumpTarget, code_at};
 use crate::tails::jumps::{ExitTarget, Jumps};
+use crate::tails::shared::SharedResults;
 
 /// A jump to another function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,9 +36,13 @@ pub(super) struct Unit {
     pub(super) is_unclear: bool,
 }
 
-/// Cache of analyzed functions.
+/// Analyzed functions of all threads, by file and start.
+pub(super) type SharedUnits = SharedResults<(u32, u64), Arc<Unit>>;
+
+/// A thread's cache of analyzed functions.
 #[derive(Default)]
 pub(super) struct Units {
+    shared: Arc<SharedUnits>,
     units: HashMap<(u32, u64), Arc<Unit>>,
     jumps: HashMap<(u32, u64), Option<Arc<Jumps>>>,
 }
@@ -63,6 +68,11 @@ impl Unit {
 }
 
 impl Units {
+    /// Creates the cache of a further thread.
+    pub(super) fn sharing(shared: &Arc<SharedUnits>) -> Self {
+        Self { shared: Arc::clone(shared), ..Self::default() }
+    }
+
     /// Returns the function that begins with an FDE.
     pub(super) fn get(
         &mut self,
@@ -77,7 +87,8 @@ impl Units {
         if self.units.len() >= MAX_CACHED {
             self.units.clear();
         }
-        let unit = Arc::new(self.make(start, files, code));
+        let shared = Arc::clone(&self.shared);
+        let unit = shared.get(key, || Arc::new(self.make(start, files, code)));
         self.units.insert(key, Arc::clone(&unit));
         unit
     }
