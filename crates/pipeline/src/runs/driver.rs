@@ -93,7 +93,7 @@ impl<'r> Driver<'r> {
         let Self { run, replayer, output, .. } = self;
         replayer.walk_pending(*run);
         let rest = output.unpack_remaining(&replayer.partial());
-        rayon::join(|| replayer.end(*run), || rest.unpack(|| run.is_cancelled()));
+        replayer.end_beside(*run, || rest.unpack(|| run.is_cancelled()));
     }
 
     /// Returns the result, after [`Self::end`].

@@ -387,14 +387,14 @@ impl<'r> Replayer<'r> {
         self.modules.extend_from_slice(known.get(self.modules.len()..).unwrap_or_default());
     }
 
-    /// Repairs and merges the waiting samples.
-    pub(crate) fn flush(&mut self) {
+    /// Repairs and merges the waiting samples. Calls `passes_run` once no pass over them waits for a thread.
+    pub(crate) fn flush(&mut self, passes_run: &(dyn Fn() + Sync)) {
         self.learn_modules();
         let Self { images, engine, merged, timings, window, modules, .. } = self;
         let code = CodeContext { engine, images, modules };
         let (mut merging, mut both) = (Duration::ZERO, Duration::ZERO);
         let merge = |slice| timed(&mut merging, || merged.add(&slice));
-        timed(&mut both, || window.finish(code, merge));
+        timed(&mut both, || window.finish(code, passes_run, merge));
         timings.merge += merging;
         timings.repair += both.saturating_sub(merging);
         self.held.set(merged.heap_bytes() as u64);
@@ -406,7 +406,7 @@ impl<'r> Replayer<'r> {
         while self.is_busy() {
             self.turn(None, CHUNK, observer);
         }
-        self.flush();
+        self.flush(&|| ());
         let history = self.finish_history();
         let Self {
             planner, merged, mut timings, held, idle, window, fields, mut exhausted, ..

@@ -1,6 +1,6 @@
 //! A replay that can be inspected while it runs, for output that is written before the end.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use address::{ModuleId, Timestamp};
 use image_store::ImageStore;
@@ -159,7 +159,23 @@ impl Replayer<'_> {
 
     /// Completes all samples so far, without the evidence of later ones.
     pub fn end(&mut self, observer: &dyn ReplayObserver) {
-        self.walk_pending(observer);
-        self.flush();
+        self.end_beside(observer, || ());
+    }
+
+    /// The same, while `other` runs on the pool. It starts after the passes over the samples of each group of threads,
+    /// because nothing can be decided before they end.
+    pub fn end_beside(&mut self, observer: &dyn ReplayObserver, other: impl FnOnce() + Send) {
+        let other = Mutex::new(Some(other));
+        rayon::scope(|scope| {
+            let start = || {
+                let other = other.lock().unwrap_or_else(PoisonError::into_inner).take();
+                if let Some(other) = other {
+                    scope.spawn(|_| other());
+                }
+            };
+            self.walk_pending(observer);
+            self.flush(&start);
+            start();
+        });
     }
 }

@@ -7,7 +7,7 @@ use crate::join::{CallHistory, ChainRepair, Lists, Trials, TruncatedChain, begin
 use crate::repair::thread_group::{EarlierEvidence, LaterEvidence, SamplePosition, WindowSlices};
 
 /// Number of samples that one task decides.
-const TOGETHER: usize = 512;
+const TOGETHER: usize = 128;
 /// Initial capacity for their callers at most, 3 MB, if both directions know that many.
 const CALLERS: usize = 1 << 17;
 /// Prefetch distance, in samples.

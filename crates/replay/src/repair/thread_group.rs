@@ -145,11 +145,25 @@ impl<'w> WindowSlices<'w> {
 
 impl ThreadGroup {
     /// Processes the samples of a window in both directions, concurrently.
-    pub(crate) fn observe(&mut self, window: WindowSlices<'_>, positions: &[SamplePosition]) {
+    /// Calls `pass_begins` at the beginning of each of the two passes.
+    pub(crate) fn observe(
+        &mut self,
+        window: WindowSlices<'_>,
+        positions: &[SamplePosition],
+        pass_begins: impl Fn() + Sync,
+    ) {
         let Self { past, future, .. } = self;
         past.done = 0;
         let to_repair = window.to_repair(positions);
-        rayon::join(|| future.backwards(window, positions), || past.forwards(window, to_repair));
+        let backwards = || {
+            pass_begins();
+            future.backwards(window, positions);
+        };
+        let forwards = || {
+            pass_begins();
+            past.forwards(window, to_repair);
+        };
+        rayon::join(backwards, forwards);
     }
 
     /// Reliability of evidence, as learned backwards.

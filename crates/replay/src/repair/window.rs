@@ -5,6 +5,7 @@
 use options::Join;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use budget::Exhausted;
 
@@ -84,14 +85,16 @@ impl Window {
     /// Repairs all waiting samples at the end of the recording.
     /// Passes each slice on as soon as it and its predecessors are complete:
     /// it is merged while the others get their new stacks.
+    /// Calls `passes_run` once no pass over the samples waits for a thread.
     pub(crate) fn finish(
         &mut self,
         code: CodeContext<'_>,
+        passes_run: &(dyn Fn() + Sync),
         mut merge: impl FnMut(RepairedSlice) + Send,
     ) {
         let ready = self.repair_ready(code);
         self.done(ready, code).into_iter().for_each(&mut merge);
-        let found = self.find(self.waiting, self.waiting, code);
+        let found = self.find(self.waiting, self.waiting, code, passes_run);
         let slices: Vec<_> = self.slices.drain(..).enumerate().collect();
         (self.waiting, self.frames, self.done) = (0, 0, 0);
         self.before_last = self.before_last.map(|_| 0);
@@ -224,7 +227,7 @@ impl Window {
     /// Repairs the first samples of a window: finds callers by thread group,
     /// then gives the samples their new stacks slice by slice.
     fn repair(&mut self, window: usize, repaired: usize, code: CodeContext<'_>) {
-        let found = self.find(window, repaired, code);
+        let found = self.find(window, repaired, code, &|| ());
         let max_frames = self.max_frames;
         let slices: Vec<_> = self.slices.iter_mut().enumerate().collect();
         let each = slices.into_par_iter();
@@ -233,12 +236,24 @@ impl Window {
 
     /// Finds the callers for the first samples of a window, by thread group and part.
     #[inline(never)] // A stage of its own in profiles, as the next one.
-    fn find(&mut self, window: usize, repaired: usize, code: CodeContext<'_>) -> Vec<Repairs> {
+    fn find(
+        &mut self,
+        window: usize,
+        repaired: usize,
+        code: CodeContext<'_>,
+        passes_run: &(dyn Fn() + Sync),
+    ) -> Vec<Repairs> {
         let groups = self.positions(window);
         let Self { slices, max_frames, .. } = self;
         let window = WindowSlices { slices, repaired, max_frames: *max_frames, code };
         let pairs = self.groups.par_iter_mut().zip(&groups);
-        pairs.for_each(|(group, positions)| group.observe(window, positions));
+        let n_passes = AtomicUsize::new(0);
+        let pass_begins = || {
+            if n_passes.fetch_add(1, Ordering::Relaxed) + 1 == 2 * GROUPS {
+                passes_run();
+            }
+        };
+        pairs.for_each(|(group, positions)| group.observe(window, positions, pass_begins));
         let mut trials = Trials::default();
         self.groups.iter().filter_map(ThreadGroup::trials).for_each(|it| trials.add(it));
         let gaps = self.join == Join::Gaps;
