@@ -135,3 +135,20 @@ impl IdleCaches {
         files.into_iter().map(row).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_slices_are_smaller() {
+        let sizes = |samples: usize, threads: usize| {
+            slices_of(&vec![(); samples], threads).map(<[_]>::len).collect::<Vec<_>>()
+        };
+        let expected = [512, 512, 512, 512, 488, 366, 274, 206, 154, 128, 128, 128, 80];
+        assert_eq!(sizes(4000, 2), expected);
+        assert_eq!(sizes(1200, 1), [512, 344, 172, 128, 44]);
+        assert_eq!(sizes(100, 8), [100]);
+        assert_eq!(sizes(0, 8), [0; 0]);
+    }
+}
