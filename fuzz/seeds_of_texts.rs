@@ -12,17 +12,17 @@ const FIELDS: &str = "name: event\nID: 77\nformat:\n\
 
 /// Formats as kernels have them: plain numbers, tables of flags, conditions, arrays and addresses.
 const PRINTED: [(&str, &str); 6] = [
-    ("numbers", r#""n=%d %5u %-8lx|%08x|%c", REC->n, REC->n & 0xff, (unsigned long)REC->p, REC->n + 1 * 2, 65"#),
+    (
+        "numbers",
+        r#""n=%d %5u %-8lx|%08x|%c", REC->n, REC->n & 0xff, (unsigned long)REC->p, REC->n + 1 * 2, 65"#,
+    ),
     ("texts", r#""text=%s %-12s|%.3s", __get_str(text), __get_str(text), "constant""#),
     (
         "tables",
         r#""%s %s", __print_flags(REC->n, "|", { 1, "ONE" }, { 2, "TWO" }), __print_symbolic(REC->n & 3, { 0, "A" }, { 3, "B" })"#,
     ),
     ("addresses", r#""%ps %pS %p %pI4 %pM %pU", REC->p, REC->p, REC->p, REC->a, REC->a, REC->a"#),
-    (
-        "arrays",
-        r#""%s %s %*pbl", __print_array(REC->a, 8, 1), __print_hex(REC->a, 4), 64, REC->a"#,
-    ),
+    ("arrays", r#""%s %s %*pbl", __print_array(REC->a, 8, 1), __print_hex(REC->a, 4), 64, REC->a"#),
     (
         "conditions",
         r#""%s %d", REC->n > 3 ? "more" : (REC->n == 0 || !REC->p) ? "none" : "less", sizeof(u64) << (REC->n % 7)"#,

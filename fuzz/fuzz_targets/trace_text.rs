@@ -80,7 +80,8 @@ fn run(recording: Vec<u8>) {
             assert!(printed <= fields.columns().len());
             if let Some(Some(text)) = text {
                 assert!(text.len() <= (4 << 10) + 8 * raw, "{} of {raw}", text.len());
-                let named = with_symbols(&text, |it| (it.address & 1 == 0).then_some((&b"f"[..], 1)));
+                let named =
+                    with_symbols(&text, |it| (it.address & 1 == 0).then_some((&b"f"[..], 1)));
                 assert!(named.is_none_or(|named| named.len() <= 2 * text.len()));
             }
         }
@@ -88,8 +89,12 @@ fn run(recording: Vec<u8>) {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    cost::bounded_of(bytes, || recording(bytes), |recording| {
-        run(recording);
-        0
-    });
+    cost::bounded_of(
+        bytes,
+        || recording(bytes),
+        |recording| {
+            run(recording);
+            0
+        },
+    );
 });

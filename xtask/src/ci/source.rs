@@ -8,8 +8,10 @@ use anyhow::{Result, bail};
 use super::{Outcome, lab, passes, succeeds, task};
 use crate::{api, command, machine};
 
+/// Checks the formatting, also of the fuzz targets, which are a separate workspace.
 pub(super) fn formatting(root: &Path) -> Result<Outcome> {
-    passes("cargo fmt --all --check", root)
+    passes("cargo fmt --all --check", root)?;
+    passes("cargo fmt --all --check", &root.join("fuzz"))
 }
 
 /// Runs the lints, also for the fuzz targets: these are a separate workspace, and would otherwise first be compiled for
