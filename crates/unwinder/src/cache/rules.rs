@@ -217,10 +217,10 @@ mod tests {
         let cache = RuleCache::new();
         let mut local = LocalRules::default();
         // Keys of the same bucket in every level.
-        let bucket = RuleKey::new::<WIDE>(1, Svma(0)).expect("within").bucket(LEVELS[2]);
+        let bucket = RuleKey::new::<WIDE>(1, Svma(0)).expect("within").bucket(LEVELS[3]);
         let mut colliding = (0..)
             .filter_map(|svma| RuleKey::new::<WIDE>(1, Svma(svma)))
-            .filter(|key| key.bucket(LEVELS[2]) == bucket);
+            .filter(|key| key.bucket(LEVELS[3]) == bucket);
         let held: Vec<_> = colliding.by_ref().take(32).collect();
         held.iter().for_each(|&key| cache.insert(key, full(7)));
         assert!(!cache.is_full());
